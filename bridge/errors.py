@@ -1,0 +1,73 @@
+"""Every error and warning that the bridge raises by itself.
+
+Each message says what was wrong, on which object, and ends with the way out. All errors derive from
+`BridgeError` and from the built-in type that TensorFlow or Keras raises in the same situation, so that
+existing `except ValueError` clauses go on working.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class BridgeError(Exception):
+    """Base class of all errors that the bridge raises by itself."""
+
+
+class InvalidHookError(BridgeError, TypeError):
+    """Something that is not a `tf.compat.v1.train.SessionRunHook` was given as a hook."""
+
+
+class ForeignTensorError(BridgeError, ValueError):
+    """A tensor or operation of another graph was fetched or fed."""
+
+
+class UnknownNameError(BridgeError, ValueError, KeyError):
+    """A name was fetched or fed that the step's graph does not contain."""
+
+    __str__ = Exception.__str__  # KeyError would print the repr of the message.
+
+
+class MissingFeedError(BridgeError, ValueError):
+    """A run needs a placeholder, such as the batch, for which there is no value."""
+
+
+class NotFeedableError(BridgeError, ValueError):
+    """A tensor was fed that the compiled step computes in a place that no feed can reach."""
+
+
+class UnsupportedModelError(BridgeError, ValueError):
+    """A model, backend, strategy or compile option under which hooks cannot run."""
+
+
+class UnsupportedSessionCallError(BridgeError, NotImplementedError):
+    """A `tf.compat.v1.Session` method that has no meaning over a Keras step."""
+
+
+class SessionClosedError(BridgeError, RuntimeError):
+    """A session was used after it had been closed."""
+
+
+class StepGraphWarning(UserWarning):
+    """The step runs in another way than the model's compile options say, and why."""
+
+
+def nearest_names(name: str, known: Iterable[str], count: int = 5) -> str:
+    """Formats the known names that are most like `name`, for an error message.
+
+    Args:
+      name: The name that was asked for.
+      known: All the names that exist.
+      count: At most this many suggestions.
+
+    Returns:
+      A sentence with the suggestions; names that contain the last part of `name` come first.
+    """
+    names = sorted(set(known))
+    leaf = name.split(":")[0].rsplit("/", 1)[-1].lower()
+    close = [n for n in names if leaf and leaf in n.lower()][:count]
+    close += [n for n in difflib.get_close_matches(name, names, n=count, cutoff=0.3) if n not in close]
+    if not close:
+        return f"The names are: {', '.join(names[:count])} …" if names else "The graph has no names."
+    return f"The nearest names are: {', '.join(close[:count])}."

@@ -1,0 +1,135 @@
+"""The part of a step graph that some fetches need, and what must come before what in it.
+
+Works on node definitions alone. "The step" are the nodes that were imported from the traced Keras step; everything
+else was added by the bridge, by hooks, or by savers.
+"""
+
+from __future__ import annotations
+
+import collections
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from bridge.step_graph import STEP_SCOPE
+
+_READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"})
+_READING_CALLS = frozenset(
+    {"If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"}
+)
+
+
+def in_step(name: str) -> bool:
+    """Tells whether a node or tensor belongs to the imported step."""
+    return name.startswith(f"{STEP_SCOPE}/")
+
+
+def tensor_name(node_input: str) -> str:
+    """Turns a node's input as GraphDef writes it, `x`, into a tensor's name, `x:0`."""
+    return node_input if ":" in node_input else f"{node_input}:0"
+
+
+def node_name(node_input: str) -> str:
+    """Returns the name of the node that an input comes from."""
+    return node_input.lstrip("^").split(":")[0]
+
+
+class GraphPart:
+    """The nodes that some fetches need.
+
+    Iterating gives their names; `in` asks for one.
+    """
+
+    def __init__(self, nodes: Mapping[str, Any], fetches: Iterable[Any], replaced: Collection[str]) -> None:
+        """Cuts the part out.
+
+        Args:
+          nodes: All node definitions of the graph, by name.
+          fetches: Tensors and operations of that graph.
+          replaced: Names of tensors that are given from outside; what only they need is not in the part.
+        """
+        self._nodes = nodes
+        self._replaced = replaced
+        self._found: dict[str, None] = {}
+        self._fetched = [fetch.name for fetch in fetches]
+        queue = collections.deque(node_name(name) for name in self._fetched if name not in replaced)
+        while queue:
+            name = queue.popleft()
+            if name in self._found:
+                continue
+            self._found[name] = None
+            for node_input in nodes[name].input:
+                if node_input.startswith("^") or tensor_name(node_input) not in replaced:
+                    queue.append(node_name(node_input))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._found)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._found
+
+    def step_tensors_used_outside(self) -> list[str]:
+        """Returns the names of the step's tensors that are fetched, or that nodes outside the step use."""
+        used = dict.fromkeys(name for name in self._fetched if in_step(name) and ":" in name)
+        for name in self._found:
+            if not in_step(name):
+                for node_input in self._nodes[name].input:
+                    if in_step(node_input) and tensor_name(node_input) not in self._replaced:
+                        used[tensor_name(node_input)] = None
+        return list(used)
+
+    def reads_before_writes(self, *, unit: bool = False) -> dict[str, list[str]]:
+        """Finds the reads outside the step that would race with the step's writes.
+
+        Args:
+          unit: Whether the step runs as one node, so that whatever needs any of it comes after all of it.
+
+        Returns:
+          From each reading node to the step's writing nodes that must wait for it. Reads that come after a write by
+          the graph's own edges (a hook that asked for the new value by control dependencies) are left alone.
+        """
+        readers: dict[str, list[str]] = collections.defaultdict(list)
+        writers: dict[str, list[str]] = collections.defaultdict(list)
+        for name in self._found:
+            node = self._nodes[name]
+            for node_input in node.input:
+                handle = tensor_name(node_input)
+                if handle not in self._replaced or node_input.startswith("^"):
+                    continue
+                if in_step(name):
+                    if node.op not in _READS:
+                        writers[handle].append(name)
+                elif node.op in _READS or node.op in _READING_CALLS:
+                    readers[handle].append(name)
+        step = filter(in_step, self._found)
+        late = self._after(step if unit else (name for names in writers.values() for name in names))
+        ordered: dict[str, list[str]] = {}
+        for handle, names in readers.items():
+            for name in names:
+                if name not in late and writers.get(handle):
+                    ordered[name] = list(dict.fromkeys([*ordered.get(name, []), *writers[handle]]))
+        return ordered
+
+    def written_outside_step(self, handles: Collection[str]) -> frozenset[str]:
+        """Returns which of these handles some operation outside the step may write."""
+        return frozenset(
+            tensor_name(node_input)
+            for name in self._found
+            if not in_step(name) and self._nodes[name].op not in _READS
+            for node_input in self._nodes[name].input
+            if tensor_name(node_input) in handles
+        )
+
+    def _after(self, names: Iterable[str]) -> set[str]:
+        """Returns the nodes that need one of these, themselves included."""
+        users: dict[str, list[str]] = collections.defaultdict(list)
+        for name in self._found:
+            for node_input in self._nodes[name].input:
+                users[node_name(node_input)].append(name)
+        reached: set[str] = set()
+        queue = collections.deque(names)
+        while queue:
+            name = queue.popleft()
+            if name not in reached:
+                reached.add(name)
+                queue.extend(users[name])
+        return reached

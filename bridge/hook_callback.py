@@ -1,0 +1,193 @@
+"""`HookCallback`: v1 session hooks as a Keras callback."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from bridge import cluster, keras_internals
+from bridge.errors import InvalidHookError
+from bridge.fit_guard import FitGuard
+from bridge.hooked_step import HookedStep
+from bridge.trace import StepTrace
+
+tf1 = tf.compat.v1
+
+Hook = tf1.train.SessionRunHook
+HookOrFactory = Any  # A SessionRunHook, or a callable without arguments that returns one.
+
+_FUNCTIONS = {"train": "train_function", "test": "test_function", "predict": "predict_function"}
+
+
+class HookCallback(keras.callbacks.Callback):
+    """Runs `tf.compat.v1.train.SessionRunHook`s inside `fit`, `evaluate` and `predict`.
+
+    The model's step is imported into a v1 graph over the model's own variables, in which the hooks live from `begin`
+    to `end` as under `tf.compat.v1.train.MonitoredSession`. Weights and history are bit for bit those of a `fit`
+    without the callback.
+    """
+
+    # Keras 3 may call callbacks from a thread unless they say that they do not care; this one has no batch methods.
+    async_safe = True
+    # tf_keras passes logs as they are to callbacks that say so.
+    _supports_tf_logs = True
+
+    def __init__(
+        self,
+        hooks: HookOrFactory | Iterable[HookOrFactory] = (),
+        *,
+        chief_only_hooks: HookOrFactory | Iterable[HookOrFactory] = (),
+        is_chief: bool | None = None,
+        scaffold: Any = None,
+        eval_hooks: HookOrFactory | Iterable[HookOrFactory] = (),
+        predict_hooks: HookOrFactory | Iterable[HookOrFactory] = (),
+    ) -> None:
+        """Wraps hooks.
+
+        Args:
+          hooks: One hook or many, for training. A hook is an instance, or a callable without arguments that is called
+            inside the step's graph before `begin`, for hooks whose constructor needs tensors.
+          chief_only_hooks: Hooks that run on the chief only, before `hooks` in every phase.
+          is_chief: Whether this process is the chief; None asks the model's strategy, then TF_CONFIG.
+          scaffold: A `tf.compat.v1.train.Scaffold` for the training graph; None stands for the default one.
+          eval_hooks: Hooks for evaluation, also for the validation inside `fit`.
+          predict_hooks: Hooks for prediction.
+
+        Raises:
+          InvalidHookError: if something given is neither a hook nor a callable.
+        """
+        super().__init__()
+        self._hooks = {
+            "train": _hook_list(hooks, "hooks"),
+            "test": _hook_list(eval_hooks, "eval_hooks"),
+            "predict": _hook_list(predict_hooks, "predict_hooks"),
+        }
+        self._chief_only_hooks = _hook_list(chief_only_hooks, "chief_only_hooks")
+        self._is_chief = is_chief
+        self._scaffold = scaffold
+        self._steps: dict[str, HookedStep] = {}
+        self._traces: dict[str, tuple[Any, Any, StepTrace]] = {}
+        self._guard: FitGuard | None = None
+        self._undo_skip: Callable[[], None] | None = None
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Puts the hooks around the model's training step."""
+        del logs
+        self._abort(None)
+        keras_internals.check_model(self.model)
+        hooks = list(self._hooks["train"])
+        is_chief = self._is_chief
+        if is_chief is None:
+            is_chief = cluster.is_chief(self.model.distribute_strategy)
+        if is_chief:
+            hooks = [*self._chief_only_hooks, *hooks]
+        self._guard = FitGuard.around_caller(self, self._abort)
+        if _is_reached(self.model, hooks):
+            tf1.logging.info("The last step is reached already: nothing is trained.")
+            self._undo_skip = keras_internals.start_after_last_epoch(self.model)
+            if self._undo_skip is not None:
+                return
+        self._install("train", hooks, self._scaffold)
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Ends the training hooks and gives the model its own step back."""
+        del logs
+        self._remove("train")
+        self._release()
+
+    def on_test_begin(self, logs: Any = None) -> None:
+        """Puts the evaluation hooks around the model's test step."""
+        del logs
+        if self._hooks["test"]:
+            self._begin_apart("test")
+
+    def on_test_end(self, logs: Any = None) -> None:
+        """Ends the evaluation hooks."""
+        del logs
+        self._remove("test")
+
+    def on_predict_begin(self, logs: Any = None) -> None:
+        """Puts the prediction hooks around the model's predict step."""
+        del logs
+        if self._hooks["predict"]:
+            self._begin_apart("predict")
+
+    def on_predict_end(self, logs: Any = None) -> None:
+        """Ends the prediction hooks."""
+        del logs
+        self._remove("predict")
+
+    def _begin_apart(self, kind: str) -> None:
+        keras_internals.check_model(self.model)
+        if self._guard is None:
+            self._guard = FitGuard.around_caller(self, self._abort)
+        self._install(kind, self._hooks[kind], None)
+
+    def _install(self, kind: str, hooks: Sequence[Any], scaffold: Any) -> None:
+        plain = getattr(self.model, _FUNCTIONS[kind])
+        step = HookedStep(self.model, kind, hooks, scaffold=scaffold, plain=plain, traces=self._traces)
+        self._steps[kind] = step
+        setattr(self.model, _FUNCTIONS[kind], step)
+
+    def _remove(self, kind: str) -> None:
+        """Ends the hooks of one kind of step; the model is whole again even if a hook raises."""
+        step = self._steps.pop(kind, None)
+        if step is None:
+            return
+        self._give_back(kind, step)
+        step.close()
+        if not self._steps and kind != "train":
+            self._release()
+
+    def _give_back(self, kind: str, step: HookedStep) -> None:
+        if getattr(self.model, _FUNCTIONS[kind], None) is step:
+            setattr(self.model, _FUNCTIONS[kind], step.plain)
+
+    def _release(self) -> None:
+        if self._undo_skip is not None:
+            self._undo_skip()
+            self._undo_skip = None
+        if self._guard is not None:
+            self._guard.release()
+            self._guard = None
+
+    def _abort(self, error: BaseException | None) -> None:
+        """Cleans up after a fit that did not reach its end, wherever the error came from."""
+        steps, self._steps = self._steps, {}
+        try:
+            for kind, step in steps.items():
+                self._give_back(kind, step)
+                step.abort(error)
+        finally:
+            self._release()
+
+
+def _hook_list(hooks: Any, argument: str) -> list[Any]:
+    """Checks one hook or many, and returns a list."""
+    if hooks is None:
+        return []
+    if isinstance(hooks, Hook) or callable(hooks) or not isinstance(hooks, Iterable):
+        hooks = [hooks]
+    checked = list(hooks)
+    for hook in checked:
+        if not isinstance(hook, Hook) and not callable(hook):
+            raise InvalidHookError(
+                f"{argument} holds a {type(hook).__name__} ({hook!r}), which is not a "
+                "tf.compat.v1.train.SessionRunHook. Give a hook, or a callable without arguments that returns one; "
+                "Keras callbacks go into fit(callbacks=[...]) beside HookCallback."
+            )
+    return checked
+
+
+def _is_reached(model: Any, hooks: Iterable[Any]) -> bool:
+    """Tells whether a StopAtStepHook's last step lies behind the model already, so that nothing is to be trained."""
+    limits = [hook._last_step for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._last_step]
+    optimizers = keras_internals.optimizers_of(model)
+    if not limits or not optimizers:
+        return False
+    step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
+    return int(step.numpy()) >= min(limits)

@@ -1,0 +1,262 @@
+"""Runs a model's steps with hooks: the function that takes the place of Keras's compiled one during a fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import tensorflow as tf
+
+from bridge import keras_internals, tf_internals
+from bridge.errors import InvalidHookError
+from bridge.live_session import LiveSession
+from bridge.session_creator import LiveSessionCreator
+from bridge.step_graph import StepGraph
+from bridge.trace import StepTrace
+
+tf1 = tf.compat.v1
+
+_END_OF_DATA = (StopIteration, tf.errors.OutOfRangeError)
+
+
+def resolve_hooks(hooks: Iterable[Any]) -> list[tf1.train.SessionRunHook]:
+    """Makes the hooks that are still to be made, inside the default graph.
+
+    Args:
+      hooks: Hooks, or callables without arguments that return one.
+
+    Returns:
+      The hooks, in order.
+
+    Raises:
+      InvalidHookError: if a callable returns something else.
+    """
+    resolved = []
+    for hook in hooks:
+        made = hook if isinstance(hook, tf1.train.SessionRunHook) else hook()
+        if not isinstance(made, tf1.train.SessionRunHook):
+            raise InvalidHookError(
+                f"The callable {hook!r} returned a {type(made).__name__}, not a tf.compat.v1.train.SessionRunHook. "
+                "It must return the hook that it makes."
+            )
+        resolved.append(made)
+    return resolved
+
+
+class _Batches:
+    """Takes batches from what Keras hands to a compiled function, inside the step's program where that is safe.
+
+    Reading the next batch within the step's own program saves a call. It is done only where the end of the data is
+    known beforehand, since hooks must not see the start of a step that then has no data.
+    """
+
+    def __init__(self) -> None:
+        self._iterator: Any = None
+        self._left: int | None = None
+        self._resource: list[tf.Tensor] = []
+
+    def take(self, iterator: Any) -> tuple[str, list[tf.Tensor]]:
+        """Returns the source of the next batch and its flat inputs.
+
+        Args:
+          iterator: The epoch's iterator.
+
+        Raises:
+          StopIteration: if there is none.
+        """
+        if iterator is not self._iterator:
+            self._iterator = iterator
+            self._left = tf_internals.iterator_length(iterator)
+            self._resource = tf.nest.flatten(iterator, expand_composites=True) if self._left is not None else []
+        if self._left is None:
+            return "batch", _flat(next(iterator))
+        if self._left == 0:
+            raise StopIteration
+        self._left -= 1
+        return "iterator", self._resource
+
+
+class HookedStep:
+    """A model's compiled function with hooks around each step.
+
+    Called as Keras calls its own: with a data iterator (Keras 3's prediction: with a list of batches).
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        kind: str,
+        hooks: Sequence[Any],
+        *,
+        scaffold: Any,
+        plain: Callable[..., Any],
+        traces: dict[str, tuple[Any, Any, StepTrace]],
+    ) -> None:
+        """Prepares; the graph is built when the first batch is there.
+
+        Args:
+          model: A compiled model.
+          kind: "train", "test" or "predict".
+          hooks: Hooks or callables that make them, in the order of their calls.
+          scaffold: A `tf.compat.v1.train.Scaffold`, or None.
+          plain: The model's own compiled function, whose place this object takes.
+          traces: Steps that were traced before, by kind, with the function and the batch they were traced for.
+        """
+        self.plain = plain
+        self._model = model
+        self._kind = kind
+        self._hooks = hooks
+        self._made_hooks: list[Any] = []
+        self._scaffold = scaffold
+        self._traces = traces
+        self._batches = _Batches()
+        self._steps_per_call = keras_internals.steps_per_execution(model)
+        self._graph: StepGraph | None = None
+        self._session: LiveSession | None = None
+        self._monitored: Any = None
+        self._logs: Any = {}
+
+    def __call__(self, data: Any) -> Any:
+        """Runs one execution of Keras's loop: one step, or `steps_per_execution` of them.
+
+        Args:
+          data: The epoch's data iterator, or a list of batches.
+
+        Returns:
+          The results of the last step; for prediction, of all steps, joined.
+
+        Raises:
+          StopIteration: if the data is at its end before the first step.
+        """
+        iterator = iter(data) if isinstance(data, list) else data
+        results = []
+        for step in range(self._steps_per_call):
+            try:
+                source, inputs = self._batches.take(iterator)
+            except _END_OF_DATA:
+                if step == 0:
+                    raise
+                break
+            try:
+                if self._monitored is None:
+                    self._open(data, source, inputs)
+                if self._should_stop():
+                    break
+                self._logs = self._run(source, inputs)
+            except BaseException as error:
+                if self._ends_quietly(error, source):
+                    self.close()
+                    break
+                self.abort(error)
+                raise
+            results.append(self._logs)
+            if self._should_stop():
+                break
+        if self._kind == "predict" and len(results) > 1:
+            return tf.nest.map_structure(lambda *parts: tf.concat(parts, 0), *results)
+        return self._logs
+
+    def _should_stop(self) -> bool:
+        if self._monitored is not None and not self._monitored.should_stop():
+            return False
+        flag = {"train": "stop_training", "test": "stop_evaluating", "predict": "stop_predicting"}[self._kind]
+        setattr(self._model, flag, True)
+        return True
+
+    def _ends_quietly(self, error: BaseException, source: str) -> bool:
+        """Tells whether a hook (not the data) ended the run the way that a v1 `with` block swallows."""
+        if not isinstance(error, _END_OF_DATA):
+            return False
+        if source == "iterator" and "IteratorGetNext" in str(error):
+            raise StopIteration from error  # A dataset that is shorter than it said: Keras warns and goes on.
+        return True
+
+    def _run(self, source: str, inputs: list[tf.Tensor]) -> Any:
+        assert self._graph is not None and self._session is not None
+        with self._graph.graph.as_default(), self._session.batch_from(source, inputs):
+            outputs, _ = self._monitored.run(self._fetches)
+        if self._kind == "predict":
+            tensors = [tf_internals.eager_tensor(value) for value in outputs]
+            return tf.nest.pack_sequence_as(self._graph.outputs, tensors, expand_composites=True)
+        return outputs
+
+    def _open(self, data: Any, source: str, inputs: list[tf.Tensor]) -> None:
+        """Builds the graph and opens the session; from here on hooks live."""
+        model = self._model
+        graph = StepGraph(model, self._trace(getattr(data, "element_spec", None), inputs))
+        self._graph = graph
+        jit = bool(model.jit_compile)
+
+        def make_session() -> LiveSession:
+            self._session = LiveSession(graph, jit=jit)
+            return self._session
+
+        with graph.graph.as_default():
+            self._made_hooks = resolve_hooks(self._hooks)
+            outputs = graph.outputs
+            if self._kind == "predict":
+                outputs = tf.nest.flatten(outputs, expand_composites=True)
+            self._fetches = [outputs, graph.train_op]
+            creator = LiveSessionCreator(make_session, self._scaffold, graph.global_step)
+            self._monitored = tf1.train.MonitoredSession(session_creator=creator, hooks=self._made_hooks)
+
+    def _trace(self, spec: Any, inputs: list[tf.Tensor]) -> StepTrace:
+        if spec is None:
+            spec = tuple(tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in inputs)
+        plain, known, trace = self._traces.get(self._kind, (None, None, None))
+        if plain is not self.plain or known != spec or trace is None:
+            trace = StepTrace(self._model, self._kind, spec)
+            self._traces[self._kind] = (self.plain, spec, trace)
+        return trace
+
+    def close(self) -> None:
+        """Ends the hooks and closes the session, as leaving a `with MonitoredSession` block does. Twice is fine."""
+        monitored, self._monitored = self._monitored, _CLOSED
+        if monitored is None or monitored is _CLOSED or self._graph is None:
+            return
+        try:
+            with self._graph.graph.as_default():
+                monitored.close()
+        finally:
+            self._flush()
+
+    def abort(self, error: BaseException | None) -> None:
+        """Closes the session after an error: hooks have no `end`, but what they wrote is flushed.
+
+        Args:
+          error: What was raised, or None if it is not known.
+        """
+        monitored, self._monitored = self._monitored, _CLOSED
+        if monitored is None or monitored is _CLOSED or self._graph is None:
+            return
+        error = error or RuntimeError("the fit did not end")
+        try:
+            with self._graph.graph.as_default():
+                monitored.__exit__(type(error), error, error.__traceback__)
+        finally:
+            self._flush()
+
+    def _flush(self) -> None:
+        for hook in self._made_hooks:
+            for value in list(vars(hook).values()):
+                if isinstance(value, tf1.summary.FileWriter):
+                    value.flush()
+        if self._session is not None:
+            self._session.close()
+
+
+class _Closed:
+    """Stands for a session that was closed."""
+
+    def should_stop(self) -> bool:
+        """A closed session runs nothing more."""
+        return True
+
+
+_CLOSED = _Closed()
+
+
+def _flat(batch: Any) -> list[tf.Tensor]:
+    flat = tf.nest.flatten(batch, expand_composites=True)
+    return [value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(np.asarray(value)) for value in flat]

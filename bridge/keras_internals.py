@@ -1,0 +1,252 @@
+"""What differs between Keras 3 and tf_keras, and the private Keras names that the bridge needs.
+
+Everything else in the bridge asks this module, so that one place changes when Keras moves something.
+`tests/bridge/test_keras_internals.py` fails with a clear message when a release does.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import keras
+import tensorflow as tf
+
+from bridge.errors import UnsupportedModelError
+
+
+def is_tf_keras(model: Any) -> bool:
+    """Tells whether `model` belongs to tf_keras (Keras 2), not to Keras 3."""
+    legacy = sys.modules.get("tf_keras")
+    return legacy is not None and isinstance(model, legacy.Model)
+
+
+def package_of(model: Any) -> Any:
+    """Returns the Keras package (`keras` or `tf_keras`) that `model` belongs to."""
+    return sys.modules["tf_keras"] if is_tf_keras(model) else keras
+
+
+def check_model(model: Any) -> None:
+    """Refuses models whose training step cannot become a TensorFlow graph.
+
+    Args:
+      model: What Keras handed to the callback.
+
+    Raises:
+      UnsupportedModelError: for another backend than TensorFlow, a model that is not compiled, or not a model.
+    """
+    if not is_tf_keras(model) and not isinstance(model, keras.Model):
+        raise UnsupportedModelError(
+            f"HookCallback needs a keras.Model or tf_keras.Model, but the model is a {type(model).__name__}."
+        )
+    if not is_tf_keras(model) and keras.backend.backend() != "tensorflow":
+        raise UnsupportedModelError(
+            f"Session hooks need Keras's TensorFlow backend, but the backend is {keras.backend.backend()!r}. "
+            "Set KERAS_BACKEND=tensorflow before importing keras."
+        )
+
+
+def sublayers(layer: Any) -> list[Any]:
+    """Returns the direct sublayers of a layer or model, in Keras's order, without metrics and inputs."""
+    kinds = package_of_layer(layer)
+    children = layer._flatten_layers(include_self=False, recursive=False)
+    if isinstance(layer, kinds.Model):
+        children = list(layer.layers) + list(children)
+    seen: set[int] = set()
+    found = []
+    for child in children:
+        if id(child) in seen or isinstance(child, (kinds.layers.InputLayer, kinds.metrics.Metric)):
+            continue
+        seen.add(id(child))
+        found.append(child)
+    return found
+
+
+def package_of_layer(layer: Any) -> Any:
+    """Returns the Keras package that a layer belongs to."""
+    legacy = sys.modules.get("tf_keras")
+    return legacy if legacy is not None and isinstance(layer, legacy.layers.Layer) else keras
+
+
+def has_given_name(layer: Any) -> bool:
+    """Tells whether the user named the layer, or Keras numbered it (`dense_3`)."""
+    recorded = getattr(layer, "_auto_config", None)
+    return recorded is not None and recorded.config.get("name") is not None
+
+
+def tf_variable(variable: Any) -> tf.Variable:
+    """Returns the `tf.Variable` inside a Keras 3 variable, an autocasting one, or the variable itself."""
+    if isinstance(variable, keras.Variable):
+        variable = variable._value if getattr(variable, "_value", None) is not None else variable.value
+    inner = getattr(variable, "_variable", None)  # tf_keras's AutoCastVariable hides the real one.
+    return inner if inner is not None and hasattr(inner, "handle") else variable
+
+
+def short_name(variable: Any) -> str:
+    """Returns the last part of a variable's name: `kernel`."""
+    return str(variable.name).split(":")[0].rsplit("/", 1)[-1]
+
+
+def full_name(variable: Any) -> str:
+    """Returns Keras's own path of a variable: `sequential_1/dense_3/kernel`."""
+    return str(getattr(variable, "path", variable.name)).split(":")[0]
+
+
+def optimizers_of(model: Any) -> list[Any]:
+    """Returns the model's optimizer and every other one that it keeps in an attribute, each once."""
+    package = package_of(model)
+    kinds: tuple[type, ...] = (package.optimizers.Optimizer,)
+    if is_tf_keras(model):
+        kinds += (package.optimizers.legacy.Optimizer,)
+
+    def candidates() -> Iterator[Any]:
+        yield getattr(model, "optimizer", None)
+        for value in list(vars(model).values()):
+            yield value
+            if isinstance(value, dict):
+                yield from value.values()
+            elif isinstance(value, (list, tuple)):
+                yield from value
+
+    found: list[Any] = []
+    for value in candidates():
+        if isinstance(value, kinds) and not any(value is other for other in found):
+            found.append(value)
+    inner = [o.inner_optimizer for o in found if hasattr(o, "inner_optimizer")]
+    return [o for o in found if not any(o is i for i in inner)]
+
+
+def optimizer_variables(optimizer: Any) -> list[Any]:
+    """Returns an optimizer's variables; tf_keras's legacy optimizers have a method instead of a property."""
+    variables = optimizer.variables
+    found = list(variables() if callable(variables) and not isinstance(variables, list) else variables)
+    rate = rate_variable(optimizer)
+    if rate is not None and not any(tf_variable(v) is tf_variable(rate) for v in found):
+        found.append(rate)
+    return found
+
+
+def step_variable(optimizer: Any) -> Any:
+    """Returns the variable that counts the optimizer's batches.
+
+    With `gradient_accumulation_steps`, the public `iterations` is a quotient, not a variable; the bridge counts every
+    batch, as `global_step` did.
+    """
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    iterations = optimizer.iterations
+    return iterations if hasattr(iterations, "assign") else optimizer._iterations
+
+
+def rate_variable(optimizer: Any) -> Any | None:
+    """Returns the variable that holds the learning rate, or None if it is a schedule or a constant."""
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    rate = getattr(optimizer, "_learning_rate", None)
+    if rate is None:
+        rate = getattr(optimizer, "_hyper", {}).get("learning_rate")
+    return rate if hasattr(rate, "assign") else None
+
+
+class observed_rate:
+    """Context in which the optimizer's reading of its learning rate goes through `observe`.
+
+    Keras 3 reads it in one private method; tf_keras reads the variable where it is used, which the step graph finds
+    by itself, so nothing is done there.
+    """
+
+    def __init__(self, optimizer: Any, observe: Callable[[Any], Any]) -> None:
+        """Prepares the context.
+
+        Args:
+          optimizer: The optimizer, or a loss-scaling one around it.
+          observe: Is given what the optimizer would use, and returns what it uses instead.
+        """
+        self._optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+        self._observe = observe
+
+    def __enter__(self) -> None:
+        original = getattr(self._optimizer, "_get_current_learning_rate", None)
+        if original is not None:
+            replacement = lambda: self._observe(original())  # noqa: E731
+            object.__setattr__(self._optimizer, "_get_current_learning_rate", replacement)
+
+    def __exit__(self, *unused: object) -> None:
+        vars(self._optimizer).pop("_get_current_learning_rate", None)
+
+
+def snake_case(name: str) -> str:
+    """Turns a class name into the name that Keras gives its first instance: `Conv2D` to `conv2d`."""
+    name = re.sub(r"\W+", "", name)
+    name = re.sub("(.)([A-Z][a-z]+)", r"\1_\2", name)
+    return re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+
+
+def step_counters(model: Any) -> dict[str, tf.Variable]:
+    """Returns tf_keras's own batch counters, which its compiled functions advance: by kind of step."""
+    if not is_tf_keras(model):
+        return {}
+    return {"train": model._train_counter, "test": model._test_counter, "predict": model._predict_counter}
+
+
+def reduce_replicas(model: Any, outputs: Any, kind: str) -> Any:
+    """Joins the replicas' results of one step just as the model's own compiled function does.
+
+    Args:
+      model: The model, which knows its strategy.
+      outputs: What `strategy.run` returned.
+      kind: "train", "test" or "predict".
+
+    Returns:
+      The same structure of plain tensors.
+    """
+    strategy = model.distribute_strategy
+    if is_tf_keras(model):
+        method = model.distribute_reduction_method
+        reduction = ("sum" if method == "auto" else method) if kind != "predict" else "concat"
+    else:
+        reduction = "mean" if kind != "predict" else "concat"
+    joiners: dict[str, Callable[[Any], Any]] = {
+        "mean": lambda values: tf.reduce_mean(values, axis=0),
+        "sum": tf.reduce_sum,
+        "first": lambda values: values[0],
+        "concat": lambda values: tf.stack(values) if values[0].shape.rank == 0 else tf.concat(values, 0),
+    }
+
+    def join(value: Any) -> Any:
+        locals_ = strategy.experimental_local_results(value)
+        return value if len(locals_) == 1 else joiners[reduction](locals_)
+
+    return tf.nest.map_structure(join, outputs)
+
+
+def steps_per_execution(model: Any) -> int:
+    """Returns the compiled `steps_per_execution` as a number."""
+    if is_tf_keras(model):
+        counter = model._steps_per_execution
+        return 1 if counter is None else int(counter.numpy())
+    return int(model.steps_per_execution)
+
+
+def start_after_last_epoch(model: Any) -> Callable[[], None] | None:
+    """Makes a `fit` that is about to enter its loop run no epoch at all.
+
+    Args:
+      model: The model whose `fit` has just called `on_train_begin`.
+
+    Returns:
+      A function that takes the change back, or None where this Keras offers no way.
+    """
+    if is_tf_keras(model):
+        name = "_maybe_load_initial_counters_from_ckpt"
+        object.__setattr__(model, name, lambda *unused: (sys.maxsize, 0))
+        return lambda: vars(model).pop(name, None) and None
+    if not hasattr(model, "_initial_epoch"):
+        return None
+    before = model._initial_epoch
+    model._initial_epoch = sys.maxsize
+
+    def restore() -> None:
+        model._initial_epoch = before
+
+    return restore

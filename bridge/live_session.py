@@ -1,0 +1,329 @@
+"""A session over a step graph: `tf.compat.v1.Session`'s interface, run on the model's live variables."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NoReturn
+
+import numpy as np
+import tensorflow as tf
+
+from bridge import tf_internals
+from bridge.errors import (
+    ForeignTensorError,
+    SessionClosedError,
+    UnknownNameError,
+    UnsupportedSessionCallError,
+    nearest_names,
+)
+from bridge.program import Program, ProgramBuilder, Request
+from bridge.step_graph import StepGraph
+
+tf1 = tf.compat.v1
+
+_counter = itertools.count()
+
+
+class _Prepared:
+    """Fetches, mapped once: the flat tensors and operations, and how to give results their structure back."""
+
+    def __init__(self, keep: Any, mapper: Any, fetches: tuple[Any, ...]) -> None:
+        self.keep = keep  # The cache is keyed by ids: the objects must stay alive.
+        self.mapper = mapper
+        self.fetches = fetches
+        self.ids = tuple(map(id, fetches))
+
+
+class LiveSession(tf_internals.SessionInterface):
+    """Stands in for `tf.compat.v1.Session` over a Keras step.
+
+    Variables of the model and its optimizer are the live ones: what a run reads or assigns, Keras reads or has
+    assigned. Variables, tables and queues that hooks create live as long as the session.
+    """
+
+    sess_str = ""
+
+    def __init__(self, step_graph: StepGraph, *, jit: bool = False) -> None:
+        """Opens a session.
+
+        Args:
+          step_graph: The graph to run.
+          jit: Whether XLA compiles the step, as the model was compiled.
+        """
+        self._step_graph = step_graph
+        self._container = f"live_session_{next(_counter)}"
+        self._builder = ProgramBuilder(step_graph, jit=jit, container=self._container)
+        self._prepared: dict[Any, _Prepared] = {}
+        self._feeds: dict[Any, tuple[tf.Tensor, ...]] = {}
+        self._programs: dict[Any, Program] = {}
+        self._lock = threading.RLock()
+        self._closed = False
+        self._source: tuple[str, list[tf.Tensor]] = ("none", [])
+
+    @property
+    def graph(self) -> tf.Graph:
+        """The step's v1 graph (`tf.compat.v1.Session.graph`)."""
+        return self._step_graph.graph
+
+    @property
+    def graph_def(self) -> Any:
+        """The graph as a `GraphDef` (`tf.compat.v1.Session.graph_def`)."""
+        return self.graph.as_graph_def()
+
+    @contextlib.contextmanager
+    def batch_from(self, source: str, inputs: list[tf.Tensor]) -> Iterator[None]:
+        """Context in which a run of the step takes its batch from here.
+
+        Args:
+          source: "iterator" or "batch".
+          inputs: The iterator's resource tensor, or the batch's flat tensors.
+
+        Yields:
+          Nothing.
+        """
+        self._source = (source, inputs)
+        try:
+            yield
+        finally:
+            self._source = ("none", [])
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: Mapping[Any, Any] | None = None,
+        options: Any = None,
+        run_metadata: Any = None,
+    ) -> Any:
+        """Runs parts of the graph, as `tf.compat.v1.Session.run` does.
+
+        Args:
+          fetches: Tensors, operations, variables, names, sparse and ragged tensors, in any nesting of lists, tuples,
+            named tuples, dictionaries and attrs classes.
+          feed_dict: From tensors (or names) to values, which replace them in this run.
+          options: A `tf.compat.v1.RunOptions`. With a trace level, `run_metadata.step_stats` is filled.
+          run_metadata: A `tf.compat.v1.RunMetadata` that is filled.
+
+        Returns:
+          Numpy values in the structure of `fetches`; None in place of operations.
+
+        Raises:
+          ForeignTensorError: a fetch or feed belongs to another graph.
+          UnknownNameError: the graph has no such name.
+          MissingFeedError: a placeholder that is needed has no value.
+          ValueError: a fed value does not have the tensor's shape, or the tensor cannot be fed.
+          SessionClosedError: the session was closed.
+        """
+        if self._closed:
+            raise SessionClosedError("Attempted to use a closed session. A new fit opens a new one.")
+        prepared = self._prepare(fetches)
+        feeds, values = self._split_feeds(feed_dict) if feed_dict else ((), [])
+        source, inputs = self._source
+        key = (prepared.ids, tuple(map(id, feeds)), source)
+        program = self._programs.get(key)
+        if program is None:
+            program = self._build(key, Request(prepared.fetches, feeds, source))
+        arguments = [*inputs, *values] if program.reads_batch else values
+        with tf_internals.eager_mode():
+            if options is not None and options.trace_level:
+                results = tf_internals.traced(lambda: program(arguments), run_metadata)
+            else:
+                results = program(arguments)
+            if program.writes:
+                self._mirror(program.writes)
+        return prepared.mapper.build_results(results)
+
+    def _build(self, key: Any, request: Request) -> Program:
+        with self._lock, tf_internals.eager_mode():
+            program = self._builder.build(request)
+            self._programs[key] = program
+            return program
+
+    def _mirror(self, written: frozenset[str]) -> None:
+        """Gives the other replicas of a variable what was assigned to the first."""
+        for name in written & self._step_graph.mirrored.keys():
+            first, *others = self._step_graph.mirrored[name].values
+            for other in others:
+                other.assign(first)
+
+    def _prepare(self, fetches: Any) -> _Prepared:
+        key = _structure_key(fetches)
+        prepared = self._prepared.get(key) if key is not None else None
+        if prepared is None:
+            with self.graph.as_default():
+                try:
+                    mapper = tf_internals.fetch_mapper(fetches)
+                except (ValueError, TypeError) as error:
+                    self._explain(fetches, error)
+                flat = tuple(self._readable(fetch) for fetch in mapper.unique_fetches())
+            prepared = _Prepared(fetches, mapper, flat)
+            if key is not None:
+                self._prepared[key] = prepared
+        return prepared
+
+    def _readable(self, fetch: Any) -> Any:
+        """Gives the value for the handle: in TF1 the tensor `global_step:0` was the variable's value."""
+        if isinstance(fetch, tf.Tensor) and fetch.dtype == tf.resource:
+            for reader in fetch.consumers():
+                if reader.type == "ReadVariableOp" and not reader.name.startswith("step/"):
+                    return reader.outputs[0]
+        return fetch
+
+    def _explain(self, wanted: Any, error: Exception) -> NoReturn:
+        """Raises the error of a fetch or feed again, with the way out."""
+        for leaf in _leaves(wanted):
+            self._check_element(leaf)
+        raise error
+
+    def _check_element(self, leaf: Any) -> None:
+        if isinstance(leaf, str):
+            operations = {operation.name for operation in self.graph.get_operations()}
+            if leaf.lstrip("^").split(":")[0] not in operations:
+                documented = [entry.name for entry in self._step_graph.names]
+                others = [name for name in operations if not name.startswith(("step/", "save/"))]
+                hint = nearest_names(leaf, documented) if documented else nearest_names(leaf, others)
+                raise UnknownNameError(
+                    f"The step's graph has nothing named {leaf!r}. {hint} bridge.describe(model, data) lists all names."
+                )
+            return
+        graph = getattr(leaf, "graph", None)
+        if isinstance(leaf, tf.__internal__.EagerTensor) or (isinstance(leaf, tf.Variable) and not hasattr(leaf, "op")):
+            raise ForeignTensorError(
+                f"{leaf!r} is an eager value, not a tensor of the step's graph. Use its name in the graph (see "
+                "bridge.describe), or make it in the hook's begin()."
+            )
+        if graph is not None and graph is not self.graph:
+            raise ForeignTensorError(
+                f"{getattr(leaf, 'name', leaf)!r} belongs to another graph than the step's. Hooks whose constructor "
+                "needs tensors must be given as a callable, which HookCallback calls inside the step's graph: "
+                "HookCallback([lambda: MyHook(...)]); or ask for the tensor by name."
+            )
+
+    def _split_feeds(self, feed_dict: Mapping[Any, Any]) -> tuple[tuple[tf.Tensor, ...], list[tf.Tensor]]:
+        pairs = tf_internals.expand_feeds(feed_dict)
+        feeds: list[tf.Tensor] = []
+        values: list[tf.Tensor] = []
+        for feed, value in pairs:
+            tensor = self._feed_tensor(feed)
+            feeds.append(tensor)
+            values.append(self._feed_value(tensor, value))
+        return tuple(feeds), values
+
+    def _feed_tensor(self, feed: Any) -> tf.Tensor:
+        try:
+            tensor = self.graph.as_graph_element(feed, allow_tensor=True, allow_operation=False)
+        except (ValueError, TypeError, KeyError) as error:
+            self._check_element(feed)
+            raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from error
+        if not self.graph.is_feedable(tensor):
+            raise ValueError(f"Tensor {tensor.name} may not be fed.")
+        return tensor
+
+    def _feed_value(self, tensor: tf.Tensor, value: Any) -> tf.Tensor:
+        if isinstance(value, tf.__internal__.EagerTensor):
+            if value.dtype == tensor.dtype:
+                return value
+            value = value.numpy()
+        elif isinstance(value, tf.Tensor):
+            raise TypeError(
+                "The value of a feed cannot be a tf.Tensor object of a graph. Acceptable feed values include Python "
+                "scalars, strings, lists, numpy ndarrays and eager tensors."
+            )
+        array = np.asarray(value, dtype=tensor.dtype.as_numpy_dtype)
+        if not tensor.shape.is_compatible_with(array.shape):
+            raise ValueError(
+                f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape {tensor.shape}"
+            )
+        with tf_internals.eager_mode():
+            return tf.constant(array, tensor.dtype)
+
+    def make_callable(
+        self, fetches: Any, feed_list: list[Any] | None = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        """Returns a function that runs `fetches`, as `tf.compat.v1.Session.make_callable` does.
+
+        Args:
+          fetches: As in `run`.
+          feed_list: Tensors that the function's arguments feed, in order.
+          accept_options: Whether the function takes `options` and `run_metadata`.
+
+        Returns:
+          The function.
+        """
+        feeds = [self._feed_tensor(feed) for feed in feed_list or ()]
+
+        def call(*arguments: Any, options: Any = None, run_metadata: Any = None) -> Any:
+            if len(arguments) != len(feeds):
+                raise ValueError(f"The callable takes {len(feeds)} arguments, but {len(arguments)} were given.")
+            if not accept_options and (options is not None or run_metadata is not None):
+                raise TypeError("Make the callable with accept_options=True to pass options or run_metadata.")
+            return self.run(fetches, dict(zip(feeds, arguments)), options, run_metadata)
+
+        return call
+
+    def list_devices(self) -> list[Any]:
+        """Lists the devices that run the graph (`tf.compat.v1.Session.list_devices`)."""
+        with tf_internals.eager_mode():
+            return tf_internals.device_attributes()
+
+    def partial_run_setup(self, fetches: Any, feeds: Any = None) -> NoReturn:
+        """Refuses: a partial run would stop the Keras step halfway."""
+        del fetches, feeds
+        raise UnsupportedSessionCallError(
+            "partial_run cannot stop a Keras step halfway. Fetch what you need in before_run, or run the two halves as "
+            "two calls of session.run."
+        )
+
+    def partial_run(self, handle: Any, fetches: Any, feed_dict: Any = None) -> NoReturn:
+        """Refuses, as `partial_run_setup` does."""
+        del handle
+        self.partial_run_setup(fetches, feed_dict)
+
+    def as_default(self) -> contextlib.AbstractContextManager[Any]:
+        """Makes this the default session, for `tensor.eval()` (`tf.compat.v1.Session.as_default`)."""
+        return tf_internals.default_session(self)
+
+    def __enter__(self) -> LiveSession:
+        self._contexts = contextlib.ExitStack()
+        self._contexts.enter_context(self.graph.as_default())
+        self._contexts.enter_context(self.as_default())
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._contexts.close()
+        self.close()
+
+    def close(self) -> None:
+        """Frees what hooks created, and refuses further runs. Closing twice is fine."""
+        if not self._closed:
+            self._closed = True
+            self._prepared.clear()
+            self._programs.clear()
+
+
+def _structure_key(fetches: Any) -> Any:
+    """Returns a key that two fetches share only if they hold the same objects in the same structure, or None."""
+    if isinstance(fetches, str):
+        return fetches
+    kind = type(fetches)
+    if kind is list or kind is tuple:
+        keys = tuple([_structure_key(fetch) for fetch in fetches])
+        return None if None in keys else (kind, keys)
+    if kind is dict:
+        keys = tuple([_structure_key(fetch) for fetch in fetches.values()])
+        return None if None in keys else (kind, tuple(map(id, fetches)), keys)
+    if isinstance(fetches, (tf.Tensor, tf.Operation, tf.Variable)):
+        return id(fetches)
+    return None
+
+
+def _leaves(structure: Any) -> Iterator[Any]:
+    if isinstance(structure, Mapping):
+        structure = list(structure.values())
+    if isinstance(structure, (list, tuple)):
+        for value in structure:
+            yield from _leaves(value)
+    else:
+        yield structure

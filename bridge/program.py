@@ -1,0 +1,339 @@
+"""Turns a set of fetches and feeds into one TensorFlow function over the live variables.
+
+A v1 session prunes its graph to what is fetched, and caches an executor for each set of fetches and feeds. So does
+this module: it cuts the needed part out of the step graph, puts reads by hooks before the step's writes, and imports
+the part into a function whose inputs are the live variables, the batch (or the iterator that yields it) and the feeds.
+"""
+
+from __future__ import annotations
+
+import collections
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from bridge import tf_internals
+from bridge.errors import MissingFeedError, StepGraphWarning
+from bridge.graph_part import GraphPart, in_step, tensor_name
+from bridge.step_graph import StepGraph
+
+tf1 = tf.compat.v1
+
+_UNIT = "step_unit"
+
+
+@dataclasses.dataclass(frozen=True)
+class Request:
+    """What one program computes.
+
+    Attributes:
+      fetches: Tensors and operations of the graph, each once.
+      feeds: Tensors that are given a value at each call, in this order.
+      source: Where the batch comes from: "none", "iterator" or "batch".
+    """
+
+    fetches: tuple[Any, ...]
+    feeds: tuple[tf.Tensor, ...]
+    source: str
+
+
+class Program:
+    """A function that runs one request.
+
+    Attributes:
+      reads_batch: Whether it takes the batch.
+      writes: Names of the bound handles that operations outside the step write.
+    """
+
+    def __init__(self, request: Request, run: Callable[..., Any], reads_batch: bool, writes: frozenset[str]) -> None:
+        """Wraps the compiled function."""
+        self._run = run
+        self._is_tensor = [isinstance(fetch, tf.Tensor) for fetch in request.fetches]
+        self.reads_batch = reads_batch
+        self.writes = writes
+
+    def __call__(self, inputs: Sequence[tf.Tensor]) -> list[Any]:
+        """Runs the program.
+
+        Args:
+          inputs: The flat batch (or the iterator's resource) if the program takes it, then the feeds.
+
+        Returns:
+          A numpy value for each fetched tensor and None for each operation.
+        """
+        values = iter(self._run(inputs))
+        return [next(values).numpy() if is_tensor else None for is_tensor in self._is_tensor]
+
+
+class ProgramBuilder:
+    """Builds programs for one step graph."""
+
+    def __init__(self, step_graph: StepGraph, *, jit: bool, container: str) -> None:
+        """Prepares to build.
+
+        Args:
+          step_graph: The graph that is fetched from.
+          jit: Whether XLA compiles the step as one unit, as the model was compiled.
+          container: Name under which stateful operations of hooks (variables, tables, queues) keep their state.
+        """
+        self._graph = step_graph
+        self._jit = jit
+        self._container = container
+        self._unit: _StepUnit | None = None
+        self._version = -1
+        self._warned = False
+        self._nodes: dict[str, Any] = {}
+        self._library: dict[str, Any] = {}
+        self._gradients: list[Any] = []
+
+    def build(self, request: Request) -> Program:
+        """Compiles one request.
+
+        Args:
+          request: Fetches, feeds and the source of the batch.
+
+        Returns:
+          The program.
+
+        Raises:
+          MissingFeedError: if a placeholder is needed that is neither fed nor part of the batch.
+        """
+        self._refresh()
+        fed = self._fed_names(request.feeds)
+        part = GraphPart(self._nodes, request.fetches, {*fed, *self._graph.bindings})
+        self._check_placeholders(part, request)
+        reads_batch = any(placeholder.op.name in part for placeholder in self._graph.batch)
+        unit = self._jit and self._stays_unit(part, fed)
+        if unit and any(in_step(name) for name in part):
+            reads_batch = True
+        nodes = self._edited(part, fed, unit)
+        function = self._function(request, nodes, fed, reads_batch, unit)
+        writes = part.written_outside_step(self._graph.bindings)
+        return Program(request, tf_internals.flat_caller(function), reads_batch, writes)
+
+    def _refresh(self) -> None:
+        graph = self._graph.graph
+        if graph.version != self._version:
+            graph_def = graph.as_graph_def()
+            self._nodes = {node.name: node for node in graph_def.node}
+            self._library = {f.signature.name: f for f in graph_def.library.function}
+            self._gradients = list(graph_def.library.gradient)
+            self._version = graph.version
+
+    def _fed_names(self, feeds: Iterable[tf.Tensor]) -> dict[str, int]:
+        """Maps the names of all tensors that a feed replaces to the feed's position."""
+        fed: dict[str, int] = {}
+        for position, tensor in enumerate(feeds):
+            fed[tensor.name] = position
+            for inner in self._graph.shown_by(tensor):
+                fed[inner.name] = position
+        return fed
+
+    def _check_placeholders(self, part: GraphPart, request: Request) -> None:
+        batch = {placeholder.op.name for placeholder in self._graph.batch}
+        for name in part:
+            if self._nodes[name].op != "Placeholder" or (name in batch and request.source != "none"):
+                continue
+            remedy = (
+                "It is part of the batch, which exists only while the step runs: ask for the tensor in `before_run` "
+                "(SessionRunArgs) instead of calling session.run, or feed the batch."
+                if name in batch
+                else "Pass it in feed_dict."
+            )
+            fetched = [fetch.name for fetch in request.fetches][:4]
+            raise MissingFeedError(f"You must feed a value for placeholder tensor '{name}' to fetch {fetched}. {remedy}")
+
+    def _stays_unit(self, part: GraphPart, fed: dict[str, int]) -> bool:
+        """Tells whether the step can stay one compiled unit; says so once where it cannot."""
+        if self._graph.trace.summaries:
+            return False  # XLA has no string operations; the model's own summaries are some.
+        inner = [name for name in part.step_tensors_used_outside() if name not in self._graph.unit_outputs]
+        inner += [name for name in fed if in_step(name)]
+        if inner and not self._warned:
+            self._warned = True
+            shown = [alias for alias, tensor in self._graph.aliases.items() if tensor.name in inner] or inner
+            warnings.warn(
+                f"A hook asks for {shown[0].split(':')[0]!r}, which lies inside the step that jit_compile compiles as a "
+                "whole; steps that ask for it run without XLA. To choose this for all steps, use "
+                "model.compile(..., jit_compile=False).",
+                StepGraphWarning,
+                stacklevel=2,
+            )
+        return not inner
+
+    def _edited(self, part: GraphPart, fed: dict[str, int], unit: bool) -> dict[str, Any]:
+        """Copies the part's nodes, with state kept apart, initialisers disarmed and reads put first."""
+        nodes: dict[str, Any] = {}
+        for name in part:
+            if unit and in_step(name):
+                continue
+            node = type(self._nodes[name])()
+            node.CopyFrom(self._nodes[name])
+            node.attr.pop("_class", None)  # Colocation with nodes that may not be in the part.
+            value = self._graph.initializers.get(name)
+            if value is not None and value not in fed:
+                # A live variable has its value already: v1 initialisers leave it as it is.
+                del node.input[:]
+                node.op = "NoOp"
+                node.attr.clear()
+            elif not in_step(name) and "container" in node.attr:
+                node.attr["container"].s = self._container.encode()
+                if not node.attr["shared_name"].s:
+                    node.attr["shared_name"].s = name.encode()
+            nodes[name] = node
+        if unit:
+            if any(in_step(name) for name in part):
+                self._put_unit(nodes, part)
+            return nodes
+        for reader, writers in part.reads_before_writes().items():
+            for writer in writers:
+                nodes[writer].input.append(f"^{reader}")
+        return nodes
+
+    def _put_unit(self, nodes: dict[str, Any], part: GraphPart) -> None:
+        """Adds the call of the compiled step, and turns its users to it."""
+        if self._unit is None:
+            self._unit = _StepUnit(self._graph)
+        call = self._unit.call(_UNIT)
+        call.input.extend(f"^{reader}" for reader in part.reads_before_writes(unit=True))
+        positions = self._unit.positions
+        for node in nodes.values():
+            inputs = []
+            for name in node.input:
+                if name.startswith("^") and in_step(name[1:]):
+                    name = f"^{_UNIT}"
+                elif in_step(name):
+                    name = f"{_UNIT}:{positions[tensor_name(name)]}"
+                if name not in inputs or not name.startswith("^"):
+                    inputs.append(name)
+            del node.input[:]
+            node.input.extend(inputs)
+        nodes[_UNIT] = call
+
+    def _graph_def(self, nodes: Iterable[Any], unit: bool) -> Any:
+        library = {**self._library, **self._unit.library} if unit and self._unit else self._library
+        graph_def = tf1.GraphDef()
+        graph_def.node.extend(nodes)
+        needed: set[str] = set()
+        queue = collections.deque(_functions_in(graph_def.node))
+        while queue:
+            name = queue.popleft()
+            if name in needed or name not in library:
+                continue
+            needed.add(name)
+            queue.extend(_functions_in(library[name].node_def))
+            queue.extend(g.gradient_func for g in self._gradients if g.function_name == name)
+        graph_def.library.function.extend(library[name] for name in sorted(needed))
+        graph_def.library.gradient.extend(g for g in self._gradients if g.function_name in needed)
+        graph_def.versions.CopyFrom(self._graph.graph.graph_def_versions)
+        return graph_def
+
+    def _function(
+        self, request: Request, nodes: dict[str, Any], fed: dict[str, int], reads_batch: bool, unit: bool
+    ) -> Any:
+        graph = self._graph
+        spec: list[Any] = []
+        if reads_batch and request.source == "iterator":
+            spec.append(tf.data.IteratorSpec(graph.trace.spec))
+        elif reads_batch and request.source == "batch":
+            spec.extend(tf.TensorSpec(t.shape, t.dtype) for t in graph.batch)
+        leading = len(spec)
+        spec.extend(tf.TensorSpec(t.shape, t.dtype) for t in request.feeds)
+        graph_def = self._graph_def(nodes.values(), unit)
+        used = {tensor_name(name) for node in graph_def.node for name in node.input if not name.startswith("^")}
+        outside = [self._name_outside(fetch, unit) for fetch in request.fetches]
+
+        def program(*arguments: Any) -> list[tf.Tensor]:
+            inputs: dict[str, tf.Tensor] = {}
+            batch = arguments[:leading]
+            if leading and request.source == "iterator":
+                batch = tf.nest.flatten(arguments[0].get_next(), expand_composites=True)
+            inputs.update((t.name, value) for t, value in zip(graph.batch, batch))
+            inputs.update((name, arguments[leading + position]) for name, position in fed.items())
+            outer = tf1.get_default_graph()
+            for name, live in graph.bindings.items():
+                if name in used and name not in inputs:
+                    inputs[name] = outer.capture(live)
+            wanted = [name for name in outside if name not in inputs]
+            mapped = {name: value for name, value in inputs.items() if name in used}
+            got = iter(
+                tf.graph_util.import_graph_def(graph_def, input_map=mapped, name="", return_elements=wanted) or ()
+            )
+            results = [inputs[name] if name in inputs else next(got) for name in outside]
+            with tf.control_dependencies([r for r in results if isinstance(r, tf.Operation)]):
+                return [tf.identity(r) for r in results if isinstance(r, tf.Tensor)] or [tf.constant(0)]
+
+        return tf1.wrap_function(program, spec)
+
+    def _name_outside(self, fetch: Any, unit: bool) -> str:
+        """Returns the name under which a fetch is found in the edited nodes."""
+        if not unit or not in_step(fetch.name):
+            return str(fetch.name)
+        if isinstance(fetch, tf.Tensor) and self._unit is not None:
+            return f"{_UNIT}:{self._unit.positions[fetch.name]}"
+        return _UNIT
+
+
+class _StepUnit:
+    """The whole step as one function that XLA compiles, for use as a single node."""
+
+    def __init__(self, step_graph: StepGraph) -> None:
+        function = step_graph.trace.function
+        names = sorted(step_graph.unit_outputs)
+        inner = [name.split("/", 1)[1] for name in names]
+        effects = [operation.name for operation in function.graph.control_outputs]
+        # XLA refuses the input nodes, even where all their uses are replaced.
+        given = {tensor.op.name for tensor in function.inputs}
+        graph_def = tf1.GraphDef()
+        graph_def.CopyFrom(step_graph.graph_def)
+        del graph_def.node[:]
+        graph_def.node.extend(node for node in step_graph.graph_def.node if node.name not in given)
+
+        @tf.function(autograph=False, jit_compile=True)
+        def unit(*arguments: tf.Tensor) -> list[tf.Tensor]:
+            inputs = {tensor.name: value for tensor, value in zip(function.inputs, arguments, strict=True)}
+            got = tf.graph_util.import_graph_def(
+                graph_def, input_map=inputs, name="", return_elements=[*inner, *effects]
+            )
+            with tf.control_dependencies(got[len(inner) :]):
+                return [tf.identity(tensor) for tensor in got[: len(inner)]]
+
+        concrete = unit.get_concrete_function(*(_handle_spec(t) for t in function.inputs))
+        self._inputs = [step_graph.inputs[tensor.name].name for tensor in function.inputs]
+        self._definition = concrete.function_def
+        self._types = [t.dtype for t in function.inputs], [t.dtype for t in concrete.outputs]
+        self._keep = concrete
+        self.positions = {name: position for position, name in enumerate(names)}
+        self.library = {f.signature.name: f for f in concrete.graph.as_graph_def().library.function}
+        self.library[self._definition.signature.name] = self._definition
+
+    def call(self, name: str) -> Any:
+        """Returns a node that calls the unit on the step's inputs."""
+        node = tf1.NodeDef(name=name, op="StatefulPartitionedCall", input=[_node_input(i) for i in self._inputs])
+        node.attr["f"].func.name = self._definition.signature.name
+        node.attr["Tin"].list.type.extend(t.as_datatype_enum for t in self._types[0])
+        node.attr["Tout"].list.type.extend(t.as_datatype_enum for t in self._types[1])
+        node.attr["_XlaMustCompile"].b = True
+        return node
+
+
+def _handle_spec(tensor: tf.Tensor) -> tf.TensorSpec:
+    return tf.TensorSpec(tensor.shape, tensor.dtype)
+
+
+def _node_input(name: str) -> str:
+    return name[:-2] if name.endswith(":0") else name
+
+
+def _functions_in(nodes: Iterable[Any]) -> Iterable[str]:
+    for node in nodes:
+        yield node.op  # A call may be spelled as an operation of the function's name.
+        for value in node.attr.values():
+            if value.HasField("func"):
+                yield value.func.name
+            elif value.HasField("list"):
+                for function in value.list.func:
+                    yield function.name

@@ -1,0 +1,307 @@
+"""The v1 graph of a Keras step, over the model's own live variables.
+
+`StepGraph` imports a traced step into a plain `tf.Graph`, replaces every captured variable by a v1 variable of a
+stable name, and gives the tensors that hooks ask for documented names. Hooks build and fetch in this graph;
+`LiveSession` runs it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+import tensorflow as tf
+
+from bridge import keras_internals, names
+from bridge.trace import StepTrace
+
+tf1 = tf.compat.v1
+
+STEP_SCOPE = "step"
+
+
+@dataclasses.dataclass(frozen=True)
+class GraphName:
+    """One documented name of a step graph.
+
+    Attributes:
+      name: The operation's name, for instance `dense/output`.
+      kind: "variable", "optimizer", "random", "metric", "step", "batch", "loss", "logs", "rate", "layer", "gradient",
+        "summary" or "operation".
+      shape: The static shape.
+      dtype: The element type, or None for an operation.
+    """
+
+    name: str
+    kind: str
+    shape: tf.TensorShape | None
+    dtype: tf.DType | None
+
+
+class StepGraph:
+    """A Keras step as a v1 graph.
+
+    Attributes:
+      graph: The `tf.Graph`, not finalised.
+      train_op: The operation that runs the whole step, for training, evaluation or prediction alike.
+      outputs: The step's results (for training: Keras's running logs) in their structure.
+      batch: The placeholders of one batch, flat, in the order of the iterator's components.
+      bindings: From a tensor's name in the graph to the live eager tensor that stands behind it.
+      initializers: Names of the operations that would initialise a live variable.
+      aliases: From a named tensor to the inner tensor of the step that it shows; feeding one feeds the other.
+      unit_outputs: Names of inner tensors that are the step's results even when it runs as one compiled unit.
+      names: The documented names.
+    """
+
+    def __init__(self, model: Any, trace: StepTrace) -> None:
+        """Builds the graph.
+
+        Args:
+          model: The model that was traced.
+          trace: Its traced step.
+        """
+        self.trace = trace
+        self.graph = tf.Graph()
+        self.bindings: dict[str, tf.Tensor] = {}
+        self.initializers: dict[str, str] = {}
+        self.aliases: dict[str, tf.Tensor] = {}
+        self.unit_outputs: set[str] = set()
+        self.names: list[GraphName] = []
+        self.mirrored: dict[str, tf.Variable] = {}
+        self.rate_reads: list[tf.Tensor] = []
+        self._proxies: dict[int, Any] = {}  # by id of the live handle
+        with self.graph.as_default():
+            self._add_variables(model)
+            self.batch = self._add_batch()
+            inner = self._import_step()
+            self.outputs = self._add_results(inner)
+            self._add_inner_names(model, inner)
+            for summary in trace.summaries:
+                tf1.add_to_collection(tf1.GraphKeys.SUMMARIES, inner(summary))
+
+    def shown_by(self, tensor: tf.Tensor) -> list[tf.Tensor]:
+        """Returns the inner tensors of the step that a named tensor shows; a feed must replace them too."""
+        if tensor.name in self.aliases:
+            return [self.aliases[tensor.name]]
+        return self.rate_reads if tensor.name == "learning_rate:0" else []
+
+    def _add_variables(self, model: Any) -> None:
+        captured = {id(handle) for handle in self.trace.function.captured_inputs}
+        step = self._choose_step(model, captured)
+        self.step_variable = step
+        for named in names.variables_of(model, step):
+            self._add_variable(named)
+
+    def _choose_step(self, model: Any, captured: set[int]) -> tf.Variable:
+        """Finds the counter that this step advances; a step without one gets a counter of its own."""
+        counters = [
+            keras_internals.tf_variable(keras_internals.step_variable(o)) for o in keras_internals.optimizers_of(model)
+        ]
+        advanced = [c for c in counters if captured.intersection(map(id, _handles(c)))]
+        self.advances_step = bool(advanced) or self.trace.kind != "train"
+        if advanced or (counters and self.trace.kind != "train"):
+            return (advanced or counters)[0]
+        return _own_step(model)
+
+    def _add_variable(self, named: names.NamedVariable) -> None:
+        keys = tf1.GraphKeys
+        collections = {
+            "metric": [keys.LOCAL_VARIABLES, keys.METRIC_VARIABLES],
+            "step": [keys.GLOBAL_VARIABLES, keys.GLOBAL_STEP],
+        }.get(named.kind, [keys.GLOBAL_VARIABLES])
+        handles = _handles(named.variable)
+        for replica, handle in enumerate(handles):
+            variable = named.variable
+            proxy = tf1.Variable(
+                tf.zeros([size or 0 for size in variable.shape], variable.dtype),
+                trainable=named.trainable and replica == 0,
+                collections=collections if replica == 0 else [],
+                name=named.name if replica == 0 else f"{named.name}/replica_{replica}",
+                use_resource=True,
+                validate_shape=variable.shape.is_fully_defined(),
+            )
+            self._proxies[id(handle)] = proxy
+            self.bindings[proxy.handle.name] = handle
+            self.initializers[proxy.initializer.name] = proxy.initializer.inputs[1].name
+        if len(handles) > 1:
+            self.mirrored[self._proxies[id(handles[0])].handle.name] = named.variable
+        kind = "variable" if named.kind == "model" else named.kind
+        self._list(named.name, kind, named.variable.shape, named.variable.dtype)
+        if named.kind == "step":
+            self.global_step = self._proxies[id(handles[0])]
+
+    def _add_batch(self) -> list[tf.Tensor]:
+        inputs = self.trace.function.inputs
+        arguments = inputs[: len(inputs) - len(self.trace.function.captured_inputs)]
+        paths = _batch_names(self.trace.spec, self.trace.kind)
+        placeholders = []
+        for argument, path in zip(arguments, paths, strict=True):
+            placeholder = tf1.placeholder(argument.dtype, argument.shape, name=path)
+            placeholders.append(placeholder)
+            self._list(placeholder.op.name, "batch", placeholder.shape, placeholder.dtype)
+        return placeholders
+
+    def _import_step(self) -> Any:
+        """Imports the traced step; returns the function from its tensors to the imported ones."""
+        function = self.trace.function
+        captured = function.captured_inputs
+        arguments = function.inputs[: len(function.inputs) - len(captured)]
+        inputs = {argument.name: placeholder for argument, placeholder in zip(arguments, self.batch, strict=True)}
+        for tensor, live in zip(function.inputs[len(arguments) :], captured, strict=True):
+            proxy = self._proxies.get(id(live))
+            if proxy is not None:
+                inputs[tensor.name] = proxy.handle
+            else:
+                # Tables, generators and constants that the step captured.
+                stand_in = tf1.placeholder(tensor.dtype, tensor.shape, name=f"captured/{tensor.op.name}")
+                self.bindings[stand_in.name] = live
+                inputs[tensor.name] = stand_in
+        self.inputs = inputs
+        self.graph_def = function.graph.as_graph_def()
+        tf.graph_util.import_graph_def(self.graph_def, input_map=inputs, name=STEP_SCOPE)
+
+        def inner(tensor: tf.Tensor) -> tf.Tensor:
+            if tensor.name in inputs:
+                return inputs[tensor.name]
+            return self.graph.get_tensor_by_name(f"{STEP_SCOPE}/{tensor.name}")
+
+        return inner
+
+    def _add_results(self, inner: Any) -> Any:
+        function = self.trace.function
+        flat = [inner(t) for t in tf.nest.flatten(self.trace.outputs, expand_composites=True)]
+        self.unit_outputs.update(t.name for t in flat)
+        self.effects = [self.graph.get_operation_by_name(f"{STEP_SCOPE}/{o.name}") for o in function.graph.control_outputs]
+        done = [*self.effects, *(t.op for t in flat)]
+        if not self.advances_step:
+            with tf.control_dependencies(done), tf.name_scope(f"{STEP_SCOPE}_counter/"):
+                done = [tf1.assign_add(self.global_step, tf.ones([], self.global_step.dtype)).op]
+        self.train_op = tf.group(*done, name="train_op")
+        self._list("train_op", "operation", None, None)
+        return tf.nest.pack_sequence_as(self.trace.outputs, flat, expand_composites=True)
+
+    def _add_inner_names(self, model: Any, inner: Any) -> None:
+        observer = self.trace.observer
+        logs = self.outputs if isinstance(self.outputs, dict) else {}
+        for key, tensor in logs.items():
+            if isinstance(tensor, tf.Tensor):
+                self._alias(f"logs/{key}", "logs", tensor)
+        loss = observer.loss
+        if loss is not None:
+            loss = inner(loss)
+            self.unit_outputs.add(loss.name)
+        else:
+            loss = logs.get("loss")
+        if loss is not None:
+            self._alias("loss", "loss", loss)
+        self._add_rate(model, inner)
+        layers = names.layer_names(model)
+        for key, outputs in observer.layer_outputs.items():
+            if layers.get(key):
+                self._alias_all(f"{layers[key]}/output", "layer", outputs, inner)
+            elif key == id(model):
+                self._alias_all("output", "layer", outputs, inner)
+        for variable, gradient in observer.gradients:
+            proxy = self._proxies.get(id(_handles(variable)[0]))
+            if proxy is not None:
+                self._alias_all(f"gradients/{proxy.op.name}", "gradient", gradient, inner)
+
+    def _add_rate(self, model: Any, inner: Any) -> None:
+        """Names the learning rate: the tensor that the step uses, or else a reading of the variable."""
+        if self.trace.observer.rate is not None:
+            self._alias("learning_rate", "rate", inner(self.trace.observer.rate))
+            return
+        optimizers = keras_internals.optimizers_of(model)
+        rate = keras_internals.rate_variable(optimizers[0]) if optimizers else None
+        if rate is None:
+            return
+        handle = _handles(keras_internals.tf_variable(rate))[0]
+        proxy = self._proxies.get(id(handle))
+        if proxy is None:
+            return
+        reads = [op for op in self.graph.get_operations() if op.type == "ReadVariableOp" and op.inputs[0] is proxy.handle]
+        reads = [op for op in reads if op.name.startswith(f"{STEP_SCOPE}/")]
+        value = tf.identity(proxy.read_value(), name="learning_rate")
+        self.rate_reads = [op.outputs[0] for op in reads]
+        self._list("learning_rate", "rate", value.shape, value.dtype)
+
+    def _alias_all(self, name: str, kind: str, structure: Any, inner: Any) -> None:
+        flat = tf.nest.flatten(structure, expand_composites=True)
+        paths = _component_names(structure)
+        for path, tensor in zip(paths, flat, strict=True):
+            if tensor is not None:
+                self._alias(f"{name}/{path}" if path else name, kind, inner(tensor))
+
+    def _alias(self, name: str, kind: str, tensor: tf.Tensor) -> None:
+        alias = tf.identity(tensor, name=_op_name(name))
+        self.aliases[alias.name] = tensor
+        self._list(alias.op.name, kind, alias.shape, alias.dtype)
+
+    def _list(self, name: str, kind: str, shape: tf.TensorShape | None, dtype: tf.DType | None) -> None:
+        self.names.append(GraphName(name, kind, shape, dtype))
+
+
+def _op_name(name: str) -> str:
+    return re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
+
+
+def _handles(variable: tf.Variable) -> list[tf.Tensor]:
+    """Returns the handles of a variable, one a replica."""
+    components = getattr(variable, "values", None)
+    if components is not None and not callable(components):
+        return [component.handle for component in components]
+    return [variable.handle]
+
+
+def _own_step(model: Any) -> tf.Variable:
+    """Returns the bridge's own step counter for a model none of whose optimizers counts its steps."""
+    counter = vars(model).get("_bridge_global_step")
+    if counter is None:
+        with tf.init_scope():
+            counter = tf.Variable(0, trainable=False, dtype=tf.int64, name=names.GLOBAL_STEP)
+        object.__setattr__(model, "_bridge_global_step", counter)
+    return counter
+
+
+def _batch_names(spec: Any, kind: str) -> list[str]:
+    """Names the flat components of a batch: `batch/x`, `batch/y`, `batch/sample_weight`, and what is in them."""
+    parts = spec if isinstance(spec, tuple) and len(spec) <= 3 else (spec,)
+    if kind == "predict":
+        parts = parts[:1] if isinstance(spec, tuple) else parts
+    found: list[str] = []
+    for label, part in zip(("x", "y", "sample_weight"), parts):
+        found.extend(f"batch/{label}/{path}" if path else f"batch/{label}" for path in _component_names(part))
+    return [_op_name(name) for name in found]
+
+
+def _component_names(structure: Any) -> list[str]:
+    """Names the flat components of a structure by their keys, positions and, in composites, their roles."""
+    if structure is None:
+        return []
+    if isinstance(structure, dict):
+        # tf.nest takes dictionaries in the order of their sorted keys.
+        pairs = [(str(key), structure[key]) for key in sorted(structure)]
+    elif hasattr(structure, "_fields"):
+        pairs = list(zip(structure._fields, structure))
+    elif isinstance(structure, (list, tuple)):
+        pairs = [(str(position), value) for position, value in enumerate(structure)]
+    else:
+        count = len(tf.nest.flatten(structure, expand_composites=True))
+        return [""] if count == 1 and not _is_composite(structure) else _role_names(structure, count)
+    return [f"{key}/{path}" if path else key for key, value in pairs for path in _component_names(value)]
+
+
+def _is_composite(value: Any) -> bool:
+    return isinstance(value, (tf.RaggedTensor, tf.RaggedTensorSpec, tf.SparseTensor, tf.SparseTensorSpec, tf.IndexedSlices))
+
+
+def _role_names(value: Any, count: int) -> list[str]:
+    if isinstance(value, (tf.RaggedTensor, tf.RaggedTensorSpec)):
+        splits = [f"row_splits_{i}" if i else "row_splits" for i in range(count - 1)]
+        return ["values", *splits]
+    if isinstance(value, (tf.SparseTensor, tf.SparseTensorSpec)):
+        return ["indices", "values", "dense_shape"]
+    if isinstance(value, tf.IndexedSlices):
+        return ["values", "indices", "dense_shape"][:count]
+    return [f"replica_{i}" if i else "" for i in range(count)]  # PerReplica

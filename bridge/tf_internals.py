@@ -1,0 +1,149 @@
+"""The private TensorFlow names that the bridge needs, all in this module.
+
+Each one has a line on why no public name serves; `tests/bridge/test_tf_internals.py` fails with a clear message
+when a TensorFlow release moves one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+# Tracing of single runs (`RunMetadata`) has no public switch in eager mode.
+from tensorflow.python.eager import context as _context
+
+# `Session.as_default` is `ops.default_session(self)`; a session of another class needs the function itself.
+from tensorflow.python.framework import ops as _ops
+
+# What `Session.list_devices` returns.
+from tensorflow.python.client.session import _DeviceAttributes
+
+# `Saver.save` and `get_default_session` check for this base class; it is not exported.
+from tensorflow.python.client.session import SessionInterface as SessionInterface
+
+# `Session.run` maps fetches of any nesting with this class. `tf.nest` cannot: it sorts dictionary keys, and hooks
+# themselves are the keys.
+from tensorflow.python.client.session import _FetchMapper
+
+# The table by which `Session.run` takes sparse and ragged values apart; third parties add to it by the public
+# `tf.compat.v1.Session` machinery, so it must be read, not copied.
+from tensorflow.python.client.session import _REGISTERED_EXPANSIONS
+
+# Hooks run with their graph as the default one; executing a program from there needs eager mode back.
+# `tf.init_scope` stays in the graph when the graph is the outermost context.
+eager_mode = tf.__internal__.eager_context.eager_mode
+
+FetchMapper = _FetchMapper
+
+
+def fetch_mapper(fetches: Any) -> _FetchMapper:
+    """Returns TensorFlow's own mapper of `fetches`; the fetched graph must be the default graph."""
+    return _FetchMapper.for_fetch(fetches)
+
+
+def expand_feeds(feed_dict: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """Takes composite feeds (sparse, ragged, …) apart, as `Session.run` does.
+
+    Args:
+      feed_dict: From tensors, composite tensors or names to values.
+
+    Returns:
+      Pairs of a single tensor (or name) and its value.
+
+    Raises:
+      TypeError: if a key is of a type that cannot be fed.
+    """
+    pairs: list[tuple[Any, Any]] = []
+    for feed, value in feed_dict.items():
+        for tensor_type, _, feed_function, _ in _REGISTERED_EXPANSIONS:
+            if isinstance(feed, tensor_type):
+                pairs.extend(feed_function(feed, value))
+                break
+        else:
+            raise TypeError(f"Feed argument {feed!r} has invalid type {type(feed).__name__!r}.")
+    return pairs
+
+
+def flat_caller(function: Any) -> Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]:
+    """Returns a function that runs a concrete function on its flat inputs, captures included.
+
+    The public call takes its arguments apart and checks them anew on every step, which costs a third of the time
+    of a small model's step.
+
+    Args:
+      function: A `tf.types.experimental.ConcreteFunction`.
+
+    Returns:
+      A callable from the list of flat input tensors (without captures) to the list of flat outputs.
+    """
+    # Keeps the ConcreteFunction alive: it owns the captures and the C function.
+    inference = function._inference_function
+    captured = list(function.captured_inputs)
+    call = inference.call_flat
+
+    def run(inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
+        return call(*inputs, *captured)
+
+    run.owner = function  # type: ignore[attr-defined]
+    return run
+
+
+def default_session(session: Any) -> contextlib.AbstractContextManager[Any]:
+    """Makes `session` the default one; the public way is a method of `tf.compat.v1.Session` itself."""
+    return _ops.default_session(session)
+
+
+def device_attributes() -> list[Any]:
+    """Returns the local devices in the form that `Session.list_devices` gives."""
+    return [_DeviceAttributes(device.name, device.device_type, 0, 0) for device in tf.config.list_logical_devices()]
+
+
+def iterator_length(iterator: Any) -> int | None:
+    """Tells how many elements a fresh `tf.data` iterator yields.
+
+    Args:
+      iterator: A Python iterator over a dataset.
+
+    Returns:
+      The number, `sys.maxsize` for an infinite dataset, or None where it is not known in advance. The dataset behind
+      an iterator has no public name.
+    """
+    dataset = getattr(iterator, "_dataset", None)
+    if dataset is None:
+        return None
+    length = int(tf.data.experimental.cardinality(dataset).numpy())
+    if length == tf.data.INFINITE_CARDINALITY:
+        return sys.maxsize
+    return None if length == tf.data.UNKNOWN_CARDINALITY else length
+
+
+def traced(run: Callable[[], Any], run_metadata: Any) -> Any:
+    """Runs something while TensorFlow records what it executes.
+
+    Args:
+      run: What to run.
+      run_metadata: A `tf.compat.v1.RunMetadata` to fill, or None.
+
+    Returns:
+      What `run` returns.
+    """
+    context = _context.context()
+    context.enable_run_metadata()
+    try:
+        result = run()
+        recorded = context.export_run_metadata()
+    finally:
+        context.disable_run_metadata()
+    if run_metadata is not None:
+        run_metadata.MergeFrom(recorded)
+    return result
+
+
+def eager_tensor(value: Any) -> tf.Tensor:
+    """Turns a numpy value into an eager tensor, whatever graph is the default one."""
+    with eager_mode():
+        return tf.constant(value)

@@ -1,0 +1,273 @@
+"""Traces one Keras step into a TensorFlow function, and notes which tensor inside it is what.
+
+The step runs once, symbolically, just as Keras would trace it. While it does, calls of layers, losses and optimizers
+are watched, so that their tensors can be named in the v1 graph. Nothing that the step computes is changed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import tensorflow as tf
+
+from bridge import keras_internals
+
+tf1 = tf.compat.v1
+
+# Several steps may be traced by several threads; replica threads of a strategy must find their step's observer.
+_observers: list[StepObserver] = []
+_patch_lock = threading.RLock()
+
+
+class StepObserver:
+    """What was seen while a step ran once.
+
+    Attributes:
+      layer_outputs: From `id(layer)` to the structure that its first call in the step returned.
+      gradients: Pairs of the variable and the gradient that reached an optimizer.
+      loss: The loss of this step, before any scaling, or None if the step shows none.
+      rate: The learning rate tensor that the main optimizer used, or None.
+    """
+
+    def __init__(self) -> None:
+        """Prepares to watch."""
+        self.start(None)
+
+    def start(self, graph: tf.Graph | None) -> None:
+        """Forgets what was seen. TensorFlow traces a second time if the first one created variables.
+
+        Args:
+          graph: The graph of the step that starts.
+        """
+        self.layer_outputs: dict[int, Any] = {}
+        self.gradients: list[tuple[tf.Variable, Any]] = []
+        self.rate: tf.Tensor | None = None
+        self.graph = graph
+        self._loss: Any = None
+        self._targets: list[Any] = []
+        self._layers: list[Any] = []  # Keeps layers alive, so that their ids stay theirs.
+
+    @property
+    def loss(self) -> Any:
+        """The step's loss: what `compute_loss` returned, or the one target that was differentiated."""
+        if self._loss is not None:
+            return self._loss
+        return self._targets[0] if len(self._targets) == 1 else None
+
+    def sees(self, tensor: Any) -> bool:
+        """Tells whether a tensor belongs to the step itself and not to a function inside it."""
+        return self.graph is None or getattr(tensor, "graph", None) is self.graph
+
+    def _sees_all(self, structure: Any) -> bool:
+        flat = [t for t in tf.nest.flatten(structure, expand_composites=True) if t is not None]
+        return bool(flat) and all(isinstance(t, tf.Tensor) and self.sees(t) for t in flat)
+
+    def saw_layer(self, layer: Any, outputs: Any) -> None:
+        """Notes a layer's outputs; only the first call in a step counts."""
+        if id(layer) not in self.layer_outputs and self._sees_all(outputs):
+            self.layer_outputs[id(layer)] = outputs
+            self._layers.append(layer)
+
+    def saw_loss(self, loss: Any) -> None:
+        """Notes what the model's `compute_loss` returned."""
+        if isinstance(loss, tf.Tensor) and self.sees(loss):
+            self._loss = loss
+
+    def saw_target(self, target: Any) -> None:
+        """Notes what a gradient tape differentiated."""
+        if isinstance(target, tf.Tensor) and self.sees(target):
+            self._targets.append(target)
+
+    def saw_gradients(self, pairs: list[tuple[Any, Any]]) -> None:
+        """Notes the gradients that an optimizer was given."""
+        known = {id(variable) for variable, _ in self.gradients}
+        for gradient, variable in pairs:
+            inner = keras_internals.tf_variable(variable)
+            if gradient is not None and id(inner) not in known and self._sees_all(gradient):
+                self.gradients.append((inner, gradient))
+
+    def saw_rate(self, rate: Any) -> Any:
+        """Notes the learning rate and returns a tensor of its own for it, through which it can be fed."""
+        if not tf1.get_default_graph() is self.graph:
+            return rate  # Inside a branch, which no feed reaches.
+        tensor = tf.identity(tf.convert_to_tensor(rate), name="learning_rate")
+        if self.rate is None:
+            self.rate = tensor
+        return tensor
+
+
+@contextlib.contextmanager
+def observing(model: Any, observer: StepObserver) -> Iterator[None]:
+    """Context in which the observer is told of everything that the model's step calls.
+
+    Args:
+      model: A compiled model.
+      observer: Is told.
+
+    Yields:
+      Nothing.
+    """
+    layer_class = keras_internals.package_of(model).layers.Layer
+    optimizers = keras_internals.optimizers_of(model)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_patch_lock)
+        _observers.append(observer)
+        stack.callback(_observers.remove, observer)
+        stack.enter_context(_replaced(layer_class, "__call__", _watch_layer))
+        stack.enter_context(_replaced(tf.GradientTape, "gradient", _watch_tape))
+        if hasattr(model, "compute_loss"):
+            stack.enter_context(_overridden(model, "compute_loss", lambda loss, *_, **__: observer.saw_loss(loss)))
+        for optimizer in optimizers:
+            for method in ("apply_gradients", "apply"):
+                if hasattr(optimizer, method):
+                    watch = functools.partial(_watch_gradients, observer, optimizer, method)
+                    stack.enter_context(_overridden(optimizer, method, before=watch))
+        if optimizers:
+            stack.enter_context(keras_internals.observed_rate(optimizers[0], observer.saw_rate))
+        yield
+
+
+@contextlib.contextmanager
+def _replaced(owner: type, name: str, wrap: Callable[[Any], Any]) -> Iterator[None]:
+    original = getattr(owner, name)
+    setattr(owner, name, wrap(original))
+    try:
+        yield
+    finally:
+        setattr(owner, name, original)
+
+
+@contextlib.contextmanager
+def _overridden(
+    instance: Any, name: str, after: Callable[..., None] | None = None, before: Callable[..., None] | None = None
+) -> Iterator[None]:
+    """Puts a watching function over a method of one object. `object.__setattr__` keeps Keras from tracking it."""
+    original = getattr(instance, name)
+    previous = vars(instance).get(name)
+
+    @functools.wraps(original)
+    def watched(*args: Any, **kwargs: Any) -> Any:
+        if before is not None:
+            before(*args, **kwargs)
+        result = original(*args, **kwargs)
+        if after is not None:
+            after(result)
+        return result
+
+    object.__setattr__(instance, name, watched)
+    try:
+        yield
+    finally:
+        if previous is None:
+            vars(instance).pop(name)
+        else:
+            object.__setattr__(instance, name, previous)
+
+
+def _watch_layer(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def __call__(layer: Any, *args: Any, **kwargs: Any) -> Any:
+        outputs = original(layer, *args, **kwargs)
+        for observer in _observers:
+            observer.saw_layer(layer, outputs)
+        return outputs
+
+    return __call__
+
+
+def _watch_tape(original: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(original)
+    def gradient(tape: tf.GradientTape, target: Any, *args: Any, **kwargs: Any) -> Any:
+        for observer in _observers:
+            observer.saw_target(target)
+        return original(tape, target, *args, **kwargs)
+
+    return gradient
+
+
+def _watch_gradients(observer: StepObserver, optimizer: Any, method: str, *args: Any, **kwargs: Any) -> None:
+    if method == "apply":
+        gradients = args[0] if args else kwargs["grads"]
+        variables = (args[1] if len(args) > 1 else kwargs.get("trainable_variables")) or optimizer._trainable_variables
+        pairs = list(zip(gradients, variables))
+    else:
+        pairs = args[0] if args else kwargs["grads_and_vars"]
+        if not isinstance(pairs, (list, tuple)):
+            return  # A generator can be read once only; `apply` will see the pairs.
+    observer.saw_gradients(pairs)
+
+
+class StepTrace:
+    """One traced step of a model.
+
+    Attributes:
+      kind: "train", "test" or "predict".
+      spec: The structure of `tf.TypeSpec` of one batch.
+      function: The concrete function; its graph is what the step graph imports.
+      outputs: The step's results in their structure, as tensors of the function's graph.
+      observer: What each inner tensor is.
+      summaries: v1 summary tensors that the model's own code made.
+    """
+
+    def __init__(self, model: Any, kind: str, spec: Any) -> None:
+        """Traces `model.train_step`, `test_step` or `predict_step`, once.
+
+        Args:
+          model: A compiled model. Its variables are created here if they do not exist yet.
+          kind: "train", "test" or "predict".
+          spec: The structure of `tf.TypeSpec` of one batch, as an iterator's `element_spec`.
+        """
+        self.kind = kind
+        self.spec = spec
+        self.observer = StepObserver()
+        step = whole_step(model, kind)
+
+        def traced(data: Any) -> Any:
+            self.observer.start(tf1.get_default_graph())
+            return step(data)
+
+        if not keras_internals.is_tf_keras(model):
+            traced = tf.autograph.experimental.do_not_convert(traced)
+        with observing(model, self.observer):
+            self.function = tf.function(traced).get_concrete_function(spec)
+        graph = self.function.graph
+        self.outputs = self.function.structured_outputs
+        self.summaries = list(graph.get_collection(tf1.GraphKeys.SUMMARIES))
+
+
+def whole_step(model: Any, kind: str) -> Callable[[Any], Any]:
+    """Returns the function from one batch to the step's results, strategy and counters included.
+
+    Args:
+      model: A compiled model.
+      kind: "train", "test" or "predict".
+
+    Returns:
+      A function that does in one step what the model's own compiled function does in one.
+    """
+    one_step = getattr(model, f"{kind}_step")
+    counter = keras_internals.step_counters(model).get(kind)
+
+    def replica_step(data: Any) -> Any:
+        outputs = one_step(data)
+        if counter is not None:
+            tensors = [t for t in tf.nest.flatten(outputs, expand_composites=True) if isinstance(t, tf.Tensor)]
+            with tf.control_dependencies(tensors[-1:]):
+                counter.assign_add(1)
+        return outputs
+
+    def step(data: Any) -> Any:
+        data = tf.nest.map_structure(_without_optional, data)
+        outputs = model.distribute_strategy.run(replica_step, args=(data,))
+        return keras_internals.reduce_replicas(model, outputs, kind)
+
+    return step
+
+
+def _without_optional(value: Any) -> Any:
+    """Keras passes an absent input through `tf.data` as an empty Optional."""
+    return None if isinstance(value, tf.experimental.Optional) else value
