@@ -13,6 +13,7 @@ from typing import Any
 from bridge.step_graph import STEP_SCOPE
 
 _READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"})
+_NO_EFFECT = frozenset({"Identity", "Cast", "Shape", "NoOp"})
 _READING_CALLS = frozenset(
     {"If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"}
 )
@@ -77,37 +78,40 @@ class GraphPart:
                         used[tensor_name(node_input)] = None
         return list(used)
 
-    def reads_before_writes(self, *, unit: bool = False) -> dict[str, list[str]]:
-        """Finds the reads outside the step that would race with the step's writes.
+    def before_writes(self, *, unit: bool = False) -> tuple[list[str], list[str]]:
+        """Finds what must be done before the step writes, so that hooks see the step's start and a step is whole.
+
+        These are the reads of variables outside the step, and whatever hooks fetch, since it may fail. What comes
+        after a write by the graph's own edges (a hook that asked for the new value by control dependencies) is left
+        where it is.
 
         Args:
           unit: Whether the step runs as one node, so that whatever needs any of it comes after all of it.
 
         Returns:
-          From each reading node to the step's writing nodes that must wait for it. Reads that come after a write by
-          the graph's own edges (a hook that asked for the new value by control dependencies) are left alone.
+          The nodes to be done first, and the step's writing nodes.
         """
-        readers: dict[str, list[str]] = collections.defaultdict(list)
-        writers: dict[str, list[str]] = collections.defaultdict(list)
+        readers: dict[str, None] = {}
+        writers: dict[str, None] = {}
         for name in self._found:
             node = self._nodes[name]
             for node_input in node.input:
-                handle = tensor_name(node_input)
-                if handle not in self._replaced or node_input.startswith("^"):
+                if node_input.startswith("^") or tensor_name(node_input) not in self._replaced:
                     continue
                 if in_step(name):
-                    if node.op not in _READS:
-                        writers[handle].append(name)
+                    if node.op not in _READS and node.op not in _NO_EFFECT:
+                        writers[name] = None
                 elif node.op in _READS or node.op in _READING_CALLS:
-                    readers[handle].append(name)
-        step = filter(in_step, self._found)
-        late = self._after(step if unit else (name for names in writers.values() for name in names))
-        ordered: dict[str, list[str]] = {}
-        for handle, names in readers.items():
-            for name in names:
-                if name not in late and writers.get(handle):
-                    ordered[name] = list(dict.fromkeys([*ordered.get(name, []), *writers[handle]]))
-        return ordered
+                    readers[name] = None
+        for name in map(node_name, self._fetched):
+            if name in self._found and not in_step(name):
+                readers[name] = None
+        late = self._after(filter(in_step, self._found) if unit else writers)
+        return [name for name in readers if name not in late], list(writers)
+
+    def is_reading_call(self, name: str) -> bool:
+        """Tells whether a node is a branch, loop or function call."""
+        return self._nodes[name].op in _READING_CALLS
 
     def written_outside_step(self, handles: Collection[str]) -> frozenset[str]:
         """Returns which of these handles some operation outside the step may write."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ import tensorflow as tf
 from bridge import cluster, keras_internals
 from bridge.errors import InvalidHookError
 from bridge.fit_guard import FitGuard
-from bridge.hooked_step import HookedStep
+from bridge.hooked_step import HookedStep, last_step_reached
 from bridge.trace import StepTrace
 
 tf1 = tf.compat.v1
@@ -53,7 +52,8 @@ class HookCallback(keras.callbacks.Callback):
             inside the step's graph before `begin`, for hooks whose constructor needs tensors.
           chief_only_hooks: Hooks that run on the chief only, before `hooks` in every phase.
           is_chief: Whether this process is the chief; None asks the model's strategy, then TF_CONFIG.
-          scaffold: A `tf.compat.v1.train.Scaffold` for the training graph; None stands for the default one.
+          scaffold: A `tf.compat.v1.train.Scaffold` for the training graph, or a callable without arguments that makes
+            it, called inside the graph before any hook is made; None stands for the default one.
           eval_hooks: Hooks for evaluation, also for the validation inside `fit`.
           predict_hooks: Hooks for prediction.
 
@@ -86,7 +86,7 @@ class HookCallback(keras.callbacks.Callback):
         if is_chief:
             hooks = [*self._chief_only_hooks, *hooks]
         self._guard = FitGuard.around_caller(self, self._abort)
-        if _is_reached(self.model, hooks):
+        if last_step_reached(self.model, hooks):
             tf1.logging.info("The last step is reached already: nothing is trained.")
             self._undo_skip = keras_internals.start_after_last_epoch(self.model)
             if self._undo_skip is not None:
@@ -120,6 +120,13 @@ class HookCallback(keras.callbacks.Callback):
         """Ends the prediction hooks."""
         del logs
         self._remove("predict")
+
+    def _implements_train_batch_hooks(self) -> bool:
+        """tf_keras asks its callbacks whether they need to be called at batches; this one does not."""
+        return False
+
+    _implements_test_batch_hooks = _implements_train_batch_hooks
+    _implements_predict_batch_hooks = _implements_train_batch_hooks
 
     def _begin_apart(self, kind: str) -> None:
         keras_internals.check_model(self.model)
@@ -181,13 +188,3 @@ def _hook_list(hooks: Any, argument: str) -> list[Any]:
                 "Keras callbacks go into fit(callbacks=[...]) beside HookCallback."
             )
     return checked
-
-
-def _is_reached(model: Any, hooks: Iterable[Any]) -> bool:
-    """Tells whether a StopAtStepHook's last step lies behind the model already, so that nothing is to be trained."""
-    limits = [hook._last_step for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._last_step]
-    optimizers = keras_internals.optimizers_of(model)
-    if not limits or not optimizers:
-        return False
-    step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
-    return int(step.numpy()) >= min(limits)

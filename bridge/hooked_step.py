@@ -10,7 +10,8 @@ import tensorflow as tf
 
 from bridge import keras_internals, tf_internals
 from bridge.errors import InvalidHookError
-from bridge.live_session import LiveSession
+from bridge.live_session import BatchSource, LiveSession
+from bridge.program import NEXT_BATCH
 from bridge.session_creator import LiveSessionCreator
 from bridge.step_graph import StepGraph
 from bridge.trace import StepTrace
@@ -42,6 +43,26 @@ def resolve_hooks(hooks: Iterable[Any]) -> list[tf1.train.SessionRunHook]:
             )
         resolved.append(made)
     return resolved
+
+
+def last_step_reached(model: Any, hooks: Iterable[Any]) -> bool:
+    """Tells whether a StopAtStepHook's last step lies behind the model already, so that nothing is to be trained.
+
+    Args:
+      model: The model; its own counter is asked.
+      hooks: Hooks, or callables that are still to make one.
+
+    Returns:
+      True if some hook's `last_step` is not greater than the model's step.
+    """
+    # TF1's hook itself notices after one step too many.
+    limits = [hook._last_step for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._last_step]
+    optimizers = keras_internals.optimizers_of(model)
+    if not limits or not optimizers:
+        return False
+    with tf_internals.eager_mode():
+        step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
+        return int(step.numpy()) >= min(limits)
 
 
 class _Batches:
@@ -99,7 +120,7 @@ class HookedStep:
           model: A compiled model.
           kind: "train", "test" or "predict".
           hooks: Hooks or callables that make them, in the order of their calls.
-          scaffold: A `tf.compat.v1.train.Scaffold`, or None.
+          scaffold: A `tf.compat.v1.train.Scaffold`, a callable that makes one in the step's graph, or None.
           plain: The model's own compiled function, whose place this object takes.
           traces: Steps that were traced before, by kind, with the function and the batch they were traced for.
         """
@@ -111,6 +132,7 @@ class HookedStep:
         self._scaffold = scaffold
         self._traces = traces
         self._batches = _Batches()
+        self._batch = BatchSource()
         self._steps_per_call = keras_internals.steps_per_execution(model)
         self._graph: StepGraph | None = None
         self._session: LiveSession | None = None
@@ -168,14 +190,18 @@ class HookedStep:
         """Tells whether a hook (not the data) ended the run the way that a v1 `with` block swallows."""
         if not isinstance(error, _END_OF_DATA):
             return False
-        if source == "iterator" and "IteratorGetNext" in str(error):
+        if source == "iterator" and f"{NEXT_BATCH}/IteratorGetNext" in str(error):
             raise StopIteration from error  # A dataset that is shorter than it said: Keras warns and goes on.
         return True
 
     def _run(self, source: str, inputs: list[tf.Tensor]) -> Any:
-        assert self._graph is not None and self._session is not None
-        with self._graph.graph.as_default(), self._session.batch_from(source, inputs):
-            outputs, _ = self._monitored.run(self._fetches)
+        assert self._graph is not None
+        self._batch.give(source, inputs)
+        try:
+            with self._graph.graph.as_default():
+                outputs, _ = self._monitored.run(self._fetches)
+        finally:
+            self._batch.clear()
         if self._kind == "predict":
             tensors = [tf_internals.eager_tensor(value) for value in outputs]
             return tf.nest.pack_sequence_as(self._graph.outputs, tensors, expand_composites=True)
@@ -183,22 +209,23 @@ class HookedStep:
 
     def _open(self, data: Any, source: str, inputs: list[tf.Tensor]) -> None:
         """Builds the graph and opens the session; from here on hooks live."""
-        model = self._model
-        graph = StepGraph(model, self._trace(getattr(data, "element_spec", None), inputs))
+        graph = StepGraph(self._model, self._trace(getattr(data, "element_spec", None), inputs))
         self._graph = graph
-        jit = bool(model.jit_compile)
-
         def make_session() -> LiveSession:
-            self._session = LiveSession(graph, jit=jit)
+            self._session = LiveSession(graph, self._batch)
             return self._session
 
         with graph.graph.as_default():
+            scaffold = self._scaffold() if callable(self._scaffold) else self._scaffold
             self._made_hooks = resolve_hooks(self._hooks)
             outputs = graph.outputs
             if self._kind == "predict":
                 outputs = tf.nest.flatten(outputs, expand_composites=True)
             self._fetches = [outputs, graph.train_op]
-            creator = LiveSessionCreator(make_session, self._scaffold, graph.global_step)
+            if self._kind == "train" and last_step_reached(self._model, self._made_hooks):
+                self._monitored = _CLOSED
+                return
+            creator = LiveSessionCreator(make_session, graph, scaffold)
             self._monitored = tf1.train.MonitoredSession(session_creator=creator, hooks=self._made_hooks)
 
     def _trace(self, spec: Any, inputs: list[tf.Tensor]) -> StepTrace:
@@ -206,6 +233,7 @@ class HookedStep:
             spec = tuple(tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in inputs)
         plain, known, trace = self._traces.get(self._kind, (None, None, None))
         if plain is not self.plain or known != spec or trace is None:
+            keras_internals.build_ahead(self._model, self._kind, spec)
             trace = StepTrace(self._model, self._kind, spec)
             self._traces[self._kind] = (self.plain, spec, trace)
         return trace
@@ -228,12 +256,11 @@ class HookedStep:
           error: What was raised, or None if it is not known.
         """
         monitored, self._monitored = self._monitored, _CLOSED
-        if monitored is None or monitored is _CLOSED or self._graph is None:
-            return
         error = error or RuntimeError("the fit did not end")
         try:
-            with self._graph.graph.as_default():
-                monitored.__exit__(type(error), error, error.__traceback__)
+            if self._graph is not None and monitored is not None and monitored is not _CLOSED:
+                with self._graph.graph.as_default():
+                    monitored.__exit__(type(error), error, error.__traceback__)
         finally:
             self._flush()
 

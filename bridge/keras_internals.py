@@ -148,6 +148,15 @@ def rate_variable(optimizer: Any) -> Any | None:
     return rate if hasattr(rate, "assign") else None
 
 
+def schedule_of(optimizer: Any) -> Callable[[Any], Any] | None:
+    """Returns the optimizer's learning rate schedule, or None."""
+    optimizer = getattr(optimizer, "inner_optimizer", optimizer)
+    rate = getattr(optimizer, "_learning_rate", None)
+    if rate is None:
+        rate = getattr(optimizer, "_hyper", {}).get("learning_rate")
+    return rate if callable(rate) and not hasattr(rate, "assign") else None
+
+
 class observed_rate:
     """Context in which the optimizer's reading of its learning rate goes through `observe`.
 
@@ -226,6 +235,27 @@ def steps_per_execution(model: Any) -> int:
         counter = model._steps_per_execution
         return 1 if counter is None else int(counter.numpy())
     return int(model.steps_per_execution)
+
+
+def build_ahead(model: Any, kind: str, spec: Any) -> None:
+    """Creates the variables of a built model's optimizer and metrics, so that its step is traced only once.
+
+    TensorFlow traces a function again if the first trace created variables, which doubles the time to the first step.
+    Keras 3 does the same before a `fit` under a strategy. Only for a step that is Keras's own: another one might use
+    its optimizers in other ways.
+
+    Args:
+      model: A compiled model.
+      kind: "train", "test" or "predict".
+      spec: The structure of `tf.TypeSpec` of one batch.
+    """
+    if is_tf_keras(model) or kind != "train" or not hasattr(model, "_symbolic_build"):
+        return
+    stock = type(model).train_step is keras.Model.train_step and type(model).compute_loss is keras.Model.compute_loss
+    dense = all(type(part) is tf.TensorSpec for part in tf.nest.flatten(spec))
+    if stock and dense and all(layer.built for layer in model._flatten_layers()):
+        with model.distribute_strategy.scope():
+            model._symbolic_build(data_batch=spec)
 
 
 def start_after_last_epoch(model: Any) -> Callable[[], None] | None:

@@ -11,14 +11,16 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
-from bridge import tf_internals
+from bridge import step_stats, tf_internals
 from bridge.errors import (
     ForeignTensorError,
+    NotFeedableError,
     SessionClosedError,
     UnknownNameError,
     UnsupportedSessionCallError,
     nearest_names,
 )
+from bridge.graph_part import in_step
 from bridge.program import Program, ProgramBuilder, Request
 from bridge.step_graph import StepGraph
 
@@ -37,6 +39,34 @@ class _Prepared:
         self.ids = tuple(map(id, fetches))
 
 
+class BatchSource:
+    """Where the step that is about to run takes its batch from.
+
+    It outlives a session that is lost and opened anew: the step of one batch runs once, even if the call that ran it
+    is repeated because a hook failed afterwards.
+
+    Attributes:
+      kind: "none" outside a step, "iterator" or "batch".
+      inputs: The iterator's resource tensor, or the batch's flat tensors.
+      results: What the step's run gave, by the fetched objects' ids, or None before it ran.
+    """
+
+    def __init__(self) -> None:
+        """Starts outside a step."""
+        self.clear()
+
+    def give(self, kind: str, inputs: list[tf.Tensor]) -> None:
+        """Offers a batch to the next run of the step."""
+        self.kind = kind
+        self.inputs = inputs
+
+    def clear(self) -> None:
+        """Ends the step."""
+        self.kind = "none"
+        self.inputs: list[tf.Tensor] = []
+        self.results: tuple[tuple[int, ...], list[Any]] | None = None
+
+
 class LiveSession(tf_internals.SessionInterface):
     """Stands in for `tf.compat.v1.Session` over a Keras step.
 
@@ -46,22 +76,22 @@ class LiveSession(tf_internals.SessionInterface):
 
     sess_str = ""
 
-    def __init__(self, step_graph: StepGraph, *, jit: bool = False) -> None:
+    def __init__(self, step_graph: StepGraph, batch: BatchSource | None = None) -> None:
         """Opens a session.
 
         Args:
           step_graph: The graph to run.
-          jit: Whether XLA compiles the step, as the model was compiled.
+          batch: Gives the step its batch; None stands for a session in which every batch is fed.
         """
         self._step_graph = step_graph
-        self._container = f"live_session_{next(_counter)}"
-        self._builder = ProgramBuilder(step_graph, jit=jit, container=self._container)
+        self._container = f"live-session-{next(_counter)}"
+        self._builder = ProgramBuilder(step_graph, container=self._container)
         self._prepared: dict[Any, _Prepared] = {}
         self._feeds: dict[Any, tuple[tf.Tensor, ...]] = {}
         self._programs: dict[Any, Program] = {}
         self._lock = threading.RLock()
         self._closed = False
-        self._source: tuple[str, list[tf.Tensor]] = ("none", [])
+        self._batch = batch or BatchSource()
 
     @property
     def graph(self) -> tf.Graph:
@@ -72,23 +102,6 @@ class LiveSession(tf_internals.SessionInterface):
     def graph_def(self) -> Any:
         """The graph as a `GraphDef` (`tf.compat.v1.Session.graph_def`)."""
         return self.graph.as_graph_def()
-
-    @contextlib.contextmanager
-    def batch_from(self, source: str, inputs: list[tf.Tensor]) -> Iterator[None]:
-        """Context in which a run of the step takes its batch from here.
-
-        Args:
-          source: "iterator" or "batch".
-          inputs: The iterator's resource tensor, or the batch's flat tensors.
-
-        Yields:
-          Nothing.
-        """
-        self._source = (source, inputs)
-        try:
-            yield
-        finally:
-            self._source = ("none", [])
 
     def run(
         self,
@@ -120,25 +133,32 @@ class LiveSession(tf_internals.SessionInterface):
             raise SessionClosedError("Attempted to use a closed session. A new fit opens a new one.")
         prepared = self._prepare(fetches)
         feeds, values = self._split_feeds(feed_dict) if feed_dict else ((), [])
-        source, inputs = self._source
-        key = (prepared.ids, tuple(map(id, feeds)), source)
+        batch = self._batch
+        key = (prepared.ids, tuple(map(id, feeds)), batch.kind)
         program = self._programs.get(key)
         if program is None:
-            program = self._build(key, Request(prepared.fetches, feeds, source))
-        arguments = [*inputs, *values] if program.reads_batch else values
+            program = self._build(key, Request(prepared.fetches, feeds, batch.kind))
+        arguments = [*batch.inputs, *values] if program.reads_batch else values
+        if program.reads_batch and batch.results is not None and set(prepared.ids) <= set(batch.results[0]):
+            known = dict(zip(*batch.results, strict=True))
+            return prepared.mapper.build_results([known[key] for key in prepared.ids])
         with tf_internals.eager_mode():
             if options is not None and options.trace_level:
-                results = tf_internals.traced(lambda: program(arguments), run_metadata)
+                results = step_stats.traced(lambda: program(arguments), run_metadata)
             else:
                 results = program(arguments)
             if program.writes:
                 self._mirror(program.writes)
+        if program.reads_batch:
+            batch.results = (prepared.ids, results)
         return prepared.mapper.build_results(results)
 
     def _build(self, key: Any, request: Request) -> Program:
         with self._lock, tf_internals.eager_mode():
             program = self._builder.build(request)
-            self._programs[key] = program
+            # A program without a batch serves inside and outside of steps.
+            kinds = [request.source] if program.reads_batch else ["none", "iterator", "batch"]
+            self._programs.update(((*key[:2], kind), program) for kind in kinds)
             return program
 
     def _mirror(self, written: frozenset[str]) -> None:
@@ -167,7 +187,7 @@ class LiveSession(tf_internals.SessionInterface):
         """Gives the value for the handle: in TF1 the tensor `global_step:0` was the variable's value."""
         if isinstance(fetch, tf.Tensor) and fetch.dtype == tf.resource:
             for reader in fetch.consumers():
-                if reader.type == "ReadVariableOp" and not reader.name.startswith("step/"):
+                if reader.type == "ReadVariableOp" and not in_step(reader.name):
                     return reader.outputs[0]
         return fetch
 
@@ -182,7 +202,7 @@ class LiveSession(tf_internals.SessionInterface):
             operations = {operation.name for operation in self.graph.get_operations()}
             if leaf.lstrip("^").split(":")[0] not in operations:
                 documented = [entry.name for entry in self._step_graph.names]
-                others = [name for name in operations if not name.startswith(("step/", "save/"))]
+                others = [name for name in operations if not in_step(name)]
                 hint = nearest_names(leaf, documented) if documented else nearest_names(leaf, others)
                 raise UnknownNameError(
                     f"The step's graph has nothing named {leaf!r}. {hint} bridge.describe(model, data) lists all names."
@@ -217,6 +237,8 @@ class LiveSession(tf_internals.SessionInterface):
         except (ValueError, TypeError, KeyError) as error:
             self._check_element(feed)
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from error
+        if tensor.name in self._step_graph.unreachable:
+            raise NotFeedableError(f"{tensor.name} cannot be fed: {self._step_graph.unreachable[tensor.name]}")
         if not self.graph.is_feedable(tensor):
             raise ValueError(f"Tensor {tensor.name} may not be fed.")
         return tensor

@@ -22,7 +22,9 @@ from bridge.step_graph import StepGraph
 
 tf1 = tf.compat.v1
 
+NEXT_BATCH = "next_batch"
 _UNIT = "step_unit"
+_BARRIER = "hooks_first"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -71,17 +73,17 @@ class Program:
 class ProgramBuilder:
     """Builds programs for one step graph."""
 
-    def __init__(self, step_graph: StepGraph, *, jit: bool, container: str) -> None:
+    def __init__(self, step_graph: StepGraph, *, container: str) -> None:
         """Prepares to build.
 
         Args:
           step_graph: The graph that is fetched from.
-          jit: Whether XLA compiles the step as one unit, as the model was compiled.
           container: Name under which stateful operations of hooks (variables, tables, queues) keep their state.
         """
         self._graph = step_graph
-        self._jit = jit
         self._container = container
+        self._bindings = dict(step_graph.bindings)
+        self._held: list[Any] = []
         self._unit: _StepUnit | None = None
         self._version = -1
         self._warned = False
@@ -103,16 +105,32 @@ class ProgramBuilder:
         """
         self._refresh()
         fed = self._fed_names(request.feeds)
-        part = GraphPart(self._nodes, request.fetches, {*fed, *self._graph.bindings})
+        part = GraphPart(self._nodes, request.fetches, {*fed, *self._bindings})
+        for name in [name for name in part if self._nodes[name].op == "OneShotIterator"]:
+            self._hold(name)
+        part = GraphPart(self._nodes, request.fetches, {*fed, *self._bindings})
         self._check_placeholders(part, request)
         reads_batch = any(placeholder.op.name in part for placeholder in self._graph.batch)
-        unit = self._jit and self._stays_unit(part, fed)
+        unit = self._graph.trace.jit and self._stays_unit(part, fed)
         if unit and any(in_step(name) for name in part):
             reads_batch = True
         nodes = self._edited(part, fed, unit)
+        if all(node.op == "NoOp" for node in nodes.values()) and all(isinstance(f, tf.Operation) for f in request.fetches):
+            return Program(request, lambda inputs: [], False, frozenset())
         function = self._function(request, nodes, fed, reads_batch, unit)
         writes = part.written_outside_step(self._graph.bindings)
-        return Program(request, tf_internals.flat_caller(function), reads_batch, writes)
+        return Program(request, tf_internals.flat_caller(function, optimize=reads_batch), reads_batch, writes)
+
+    def _hold(self, name: str) -> None:
+        """Makes a resource that belongs to its kernel, once, so that all programs of the session share it."""
+        graph_def = self._graph_def([self._nodes[name]], False)
+
+        def make() -> tf.Tensor:
+            return tf.graph_util.import_graph_def(graph_def, name="", return_elements=[f"{name}:0"])[0]
+
+        maker = tf1.wrap_function(make, [])
+        self._held.append(maker)
+        self._bindings[f"{name}:0"] = maker()
 
     def _refresh(self) -> None:
         graph = self._graph.graph
@@ -154,7 +172,7 @@ class ProgramBuilder:
         inner += [name for name in fed if in_step(name)]
         if inner and not self._warned:
             self._warned = True
-            shown = [alias for alias, tensor in self._graph.aliases.items() if tensor.name in inner] or inner
+            shown = [a for a, tensors in self._graph.aliases.items() for t in tensors if t.name in inner] or inner
             warnings.warn(
                 f"A hook asks for {shown[0].split(':')[0]!r}, which lies inside the step that jit_compile compiles as a "
                 "whole; steps that ask for it run without XLA. To choose this for all steps, use "
@@ -188,17 +206,46 @@ class ProgramBuilder:
             if any(in_step(name) for name in part):
                 self._put_unit(nodes, part)
             return nodes
-        for reader, writers in part.reads_before_writes().items():
+        early, writers = part.before_writes()
+        if early and writers:
+            nodes[_BARRIER] = self._barrier(early, nodes, part)
             for writer in writers:
-                nodes[writer].input.append(f"^{reader}")
+                nodes[writer].input.append(f"^{_BARRIER}")
         return nodes
+
+    def _barrier(self, early: Iterable[str], nodes: dict[str, Any], part: GraphPart) -> Any:
+        """Makes a node that waits for what must be done before the step writes."""
+        barrier = tf1.NodeDef(name=_BARRIER, op="NoOp")
+        for name in early:
+            barrier.input.extend(self._when_read(name, nodes, part))
+        return barrier
+
+    def _when_read(self, reader: str, nodes: dict[str, Any], part: GraphPart) -> list[str]:
+        """Returns the control inputs that make a node wait until `reader` has read.
+
+        A control edge from a branch or call does not wait for reads inside it once TensorFlow has inlined it; an edge
+        from its results does.
+        """
+        if not part.is_reading_call(reader):
+            return [f"^{reader}"]
+        types = nodes[reader].attr["T" if "While" in nodes[reader].op else "Tout"].list.type
+        waits = []
+        for position, kind in enumerate(types):
+            wait = tf1.NodeDef(name=f"{reader}/has_read_{position}", op="Identity", input=[f"{reader}:{position}"])
+            wait.attr["T"].type = kind
+            nodes[wait.name] = wait
+            waits.append(f"^{wait.name}")
+        return waits or [f"^{reader}"]
 
     def _put_unit(self, nodes: dict[str, Any], part: GraphPart) -> None:
         """Adds the call of the compiled step, and turns its users to it."""
         if self._unit is None:
             self._unit = _StepUnit(self._graph)
         call = self._unit.call(_UNIT)
-        call.input.extend(f"^{reader}" for reader in part.reads_before_writes(unit=True))
+        early, _ = part.before_writes(unit=True)
+        if early:
+            nodes[_BARRIER] = self._barrier(early, nodes, part)
+            call.input.append(f"^{_BARRIER}")
         positions = self._unit.positions
         for node in nodes.values():
             inputs = []
@@ -250,11 +297,12 @@ class ProgramBuilder:
             inputs: dict[str, tf.Tensor] = {}
             batch = arguments[:leading]
             if leading and request.source == "iterator":
-                batch = tf.nest.flatten(arguments[0].get_next(), expand_composites=True)
+                with tf.name_scope(NEXT_BATCH):
+                    batch = tf.nest.flatten(arguments[0].get_next(), expand_composites=True)
             inputs.update((t.name, value) for t, value in zip(graph.batch, batch))
             inputs.update((name, arguments[leading + position]) for name, position in fed.items())
             outer = tf1.get_default_graph()
-            for name, live in graph.bindings.items():
+            for name, live in self._bindings.items():
                 if name in used and name not in inputs:
                     inputs[name] = outer.capture(live)
             wanted = [name for name in outside if name not in inputs]
@@ -291,6 +339,8 @@ class _StepUnit:
         graph_def.CopyFrom(step_graph.graph_def)
         del graph_def.node[:]
         graph_def.node.extend(node for node in step_graph.graph_def.node if node.name not in given)
+        for node in graph_def.node:
+            node.attr.pop("_class", None)  # Colocation with the input nodes.
 
         @tf.function(autograph=False, jit_compile=True)
         def unit(*arguments: tf.Tensor) -> list[tf.Tensor]:

@@ -7,7 +7,9 @@ from typing import Any
 
 import tensorflow as tf
 
+from bridge import tf_internals
 from bridge.live_session import LiveSession
+from bridge.step_graph import StepGraph
 
 tf1 = tf.compat.v1
 
@@ -19,23 +21,18 @@ class LiveSessionCreator(tf1.train.SessionCreator):
     initialised here. The scaffold's `init_op` and `init_fn` run only for a model that was not trained before.
     """
 
-    def __init__(self, make_session: Callable[[], LiveSession], scaffold: Any, global_step: Any) -> None:
-        """Prepares to open sessions on the default graph.
+    def __init__(self, make_session: Callable[[], LiveSession], step_graph: StepGraph, scaffold: Any = None) -> None:
+        """Prepares to open sessions on the step's graph, which must be the default one.
 
         Args:
-          make_session: Opens a session on the default graph.
+          make_session: Opens a session.
+          step_graph: The graph.
           scaffold: A `tf.compat.v1.train.Scaffold`, or None for the default one.
-          global_step: The graph's step variable.
         """
         self._make_session = make_session
-        self._scaffold = scaffold or tf1.train.Scaffold()
-        self._global_step = global_step
-        self._init_all: Any = None
-
-    @property
-    def scaffold(self) -> Any:
-        """The scaffold that the session is opened with."""
-        return self._scaffold
+        self._step_graph = step_graph
+        self._scaffold = scaffold
+        self._init_others: Any = None
 
     def create_session(self) -> LiveSession:
         """Opens a session.
@@ -46,15 +43,13 @@ class LiveSessionCreator(tf1.train.SessionCreator):
         Raises:
           RuntimeError: if the scaffold's initialisation leaves variables uninitialised.
         """
-        graph = tf1.get_default_graph()
-        if self._init_all is None and not graph.finalized:
-            self._init_all = tf1.global_variables_initializer()
+        if self._init_others is None:
+            self._prepare()
         scaffold = self._scaffold
         scaffold.finalize()
         session = self._make_session()
-        if self._init_all is not None:
-            session.run(self._init_all)
-        if int(session.run(self._global_step)) == 0:
+        session.run(self._init_others)
+        if self._step() == 0:
             if scaffold.init_op is not None:
                 session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
             if scaffold.init_fn:
@@ -70,9 +65,26 @@ class LiveSessionCreator(tf1.train.SessionCreator):
             )
         return session
 
+    def _prepare(self) -> None:
+        """Adds the operations that initialise what hooks made, and spares the checks where they made nothing."""
+        keys = tf1.GraphKeys
+        variables = [*tf1.global_variables(), *tf1.local_variables()]
+        others = [v for v in tf1.global_variables() if not self._step_graph.is_live(v)]
+        self._init_others = tf1.variables_initializer(others, name="init_of_hooks")
+        if self._scaffold is None:
+            ready = None
+            extra = [keys.READY_OP, keys.READY_FOR_LOCAL_INIT_OP, keys.RESOURCES, keys.LOCAL_RESOURCES]
+            if all(map(self._step_graph.is_live, variables)) and not any(map(tf1.get_collection, extra)):
+                ready = tf.constant([], tf.string, name="ready")
+            self._scaffold = tf1.train.Scaffold(ready_op=ready, ready_for_local_init_op=ready)
+
+    def _step(self) -> int:
+        with tf_internals.eager_mode():
+            return int(self._step_graph.step_variable.numpy())
+
     @staticmethod
     def _missing(session: LiveSession, ready_op: Any) -> list[str]:
         """Returns the names that a ready operation reports."""
-        if ready_op is None:
+        if ready_op is None or ready_op.op.type == "Const":
             return []
         return [name.decode() if isinstance(name, bytes) else str(name) for name in session.run(ready_op)]

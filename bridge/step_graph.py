@@ -13,12 +13,12 @@ from typing import Any
 
 import tensorflow as tf
 
-from bridge import keras_internals, names
+from bridge import keras_internals, names, tf_internals
 from bridge.trace import StepTrace
 
 tf1 = tf.compat.v1
 
-STEP_SCOPE = "step"
+STEP_SCOPE = "keras_step"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -49,7 +49,8 @@ class StepGraph:
       batch: The placeholders of one batch, flat, in the order of the iterator's components.
       bindings: From a tensor's name in the graph to the live eager tensor that stands behind it.
       initializers: Names of the operations that would initialise a live variable.
-      aliases: From a named tensor to the inner tensor of the step that it shows; feeding one feeds the other.
+      aliases: From a named tensor to the inner tensors of the step that it shows; feeding one feeds the others.
+      unreachable: From a named tensor that cannot be fed to the reason and the way out.
       unit_outputs: Names of inner tensors that are the step's results even when it runs as one compiled unit.
       names: The documented names.
     """
@@ -65,11 +66,11 @@ class StepGraph:
         self.graph = tf.Graph()
         self.bindings: dict[str, tf.Tensor] = {}
         self.initializers: dict[str, str] = {}
-        self.aliases: dict[str, tf.Tensor] = {}
+        self.aliases: dict[str, list[tf.Tensor]] = {}
         self.unit_outputs: set[str] = set()
         self.names: list[GraphName] = []
         self.mirrored: dict[str, tf.Variable] = {}
-        self.rate_reads: list[tf.Tensor] = []
+        self.unreachable: dict[str, str] = {}
         self._proxies: dict[int, Any] = {}  # by id of the live handle
         with self.graph.as_default():
             self._add_variables(model)
@@ -82,9 +83,11 @@ class StepGraph:
 
     def shown_by(self, tensor: tf.Tensor) -> list[tf.Tensor]:
         """Returns the inner tensors of the step that a named tensor shows; a feed must replace them too."""
-        if tensor.name in self.aliases:
-            return [self.aliases[tensor.name]]
-        return self.rate_reads if tensor.name == "learning_rate:0" else []
+        return self.aliases.get(tensor.name, [])
+
+    def is_live(self, variable: Any) -> bool:
+        """Tells whether a v1 variable of the graph stands for one of the model's, which always has a value."""
+        return any(variable is proxy for proxy in self._proxies.values())
 
     def _add_variables(self, model: Any) -> None:
         captured = {id(handle) for handle in self.trace.function.captured_inputs}
@@ -130,6 +133,9 @@ class StepGraph:
         self._list(named.name, kind, named.variable.shape, named.variable.dtype)
         if named.kind == "step":
             self.global_step = self._proxies[id(handles[0])]
+            with tf.name_scope(f"{names.GLOBAL_STEP}/"):
+                # Built-in hooks would make a guarded reading of it here, with a branch in every step.
+                tf1.add_to_collection(tf_internals.GLOBAL_STEP_READ_KEY, self.global_step.read_value() + 0)
 
     def _add_batch(self) -> list[tf.Tensor]:
         inputs = self.trace.function.inputs
@@ -201,30 +207,44 @@ class StepGraph:
             if layers.get(key):
                 self._alias_all(f"{layers[key]}/output", "layer", outputs, inner)
             elif key == id(model):
-                self._alias_all("output", "layer", outputs, inner)
+                self._alias_all("model/output", "layer", outputs, inner)
         for variable, gradient in observer.gradients:
             proxy = self._proxies.get(id(_handles(variable)[0]))
             if proxy is not None:
                 self._alias_all(f"gradients/{proxy.op.name}", "gradient", gradient, inner)
 
     def _add_rate(self, model: Any, inner: Any) -> None:
-        """Names the learning rate: the tensor that the step uses, or else a reading of the variable."""
-        if self.trace.observer.rate is not None:
-            self._alias("learning_rate", "rate", inner(self.trace.observer.rate))
-            return
+        """Names the learning rate that the step uses; where no feed can reach its use, feeding is refused."""
+        observer = self.trace.observer
         optimizers = keras_internals.optimizers_of(model)
-        rate = keras_internals.rate_variable(optimizers[0]) if optimizers else None
-        if rate is None:
+        if not optimizers:
             return
-        handle = _handles(keras_internals.tf_variable(rate))[0]
+        inside = [inner(rate) for rate in observer.rates]
+        hidden = observer.hidden_rate
+        variable = keras_internals.rate_variable(optimizers[0])
+        handle = None if variable is None else _handles(keras_internals.tf_variable(variable))[0]
         proxy = self._proxies.get(id(handle))
-        if proxy is None:
-            return
-        reads = [op for op in self.graph.get_operations() if op.type == "ReadVariableOp" and op.inputs[0] is proxy.handle]
-        reads = [op for op in reads if op.name.startswith(f"{STEP_SCOPE}/")]
-        value = tf.identity(proxy.read_value(), name="learning_rate")
-        self.rate_reads = [op.outputs[0] for op in reads]
-        self._list("learning_rate", "rate", value.shape, value.dtype)
+        if inside:
+            value = inside[0]
+        elif proxy is not None:
+            value = proxy.read_value()
+            uses = [op for op in proxy.handle.consumers() if op.name.startswith(f"{STEP_SCOPE}/")]
+            inside = [op.outputs[0] for op in uses if op.type == "ReadVariableOp"]
+            hidden = hidden or not inside or len(inside) < len(uses)
+        else:
+            schedule = keras_internals.schedule_of(optimizers[0])
+            if schedule is None:
+                return
+            value = tf.convert_to_tensor(schedule(self.global_step.read_value()))
+            hidden = True
+        alias = tf.identity(value, name="learning_rate")
+        self.aliases[alias.name] = inside
+        if hidden:
+            self.unreachable[alias.name] = (
+                "the optimizer reads its learning rate where no feed reaches it (a schedule of tf_keras, gradient "
+                "accumulation or loss scaling). Use model.optimizer.learning_rate.assign(...), or a schedule."
+            )
+        self._list("learning_rate", "rate", alias.shape, alias.dtype)
 
     def _alias_all(self, name: str, kind: str, structure: Any, inner: Any) -> None:
         flat = tf.nest.flatten(structure, expand_composites=True)
@@ -235,7 +255,7 @@ class StepGraph:
 
     def _alias(self, name: str, kind: str, tensor: tf.Tensor) -> None:
         alias = tf.identity(tensor, name=_op_name(name))
-        self.aliases[alias.name] = tensor
+        self.aliases[alias.name] = [tensor]
         self._list(alias.op.name, kind, alias.shape, alias.dtype)
 
     def _list(self, name: str, kind: str, shape: tf.TensorShape | None, dtype: tf.DType | None) -> None:

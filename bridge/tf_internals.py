@@ -19,6 +19,9 @@ from tensorflow.python.eager import context as _context
 # `Session.as_default` is `ops.default_session(self)`; a session of another class needs the function itself.
 from tensorflow.python.framework import ops as _ops
 
+# The collection in which built-in hooks keep their reading of the global step.
+from tensorflow.python.training.training_util import GLOBAL_STEP_READ_KEY as GLOBAL_STEP_READ_KEY
+
 # What `Session.list_devices` returns.
 from tensorflow.python.client.session import _DeviceAttributes
 
@@ -68,7 +71,7 @@ def expand_feeds(feed_dict: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def flat_caller(function: Any) -> Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]:
+def flat_caller(function: Any, *, optimize: bool = True) -> Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]:
     """Returns a function that runs a concrete function on its flat inputs, captures included.
 
     The public call takes its arguments apart and checks them anew on every step, which costs a third of the time
@@ -76,19 +79,31 @@ def flat_caller(function: Any) -> Callable[[Sequence[tf.Tensor]], Sequence[tf.Te
 
     Args:
       function: A `tf.types.experimental.ConcreteFunction`.
+      optimize: Whether TensorFlow optimises the function's graph; for a function that runs once it is not worth it.
 
     Returns:
       A callable from the list of flat input tensors (without captures) to the list of flat outputs.
     """
-    # Keeps the ConcreteFunction alive: it owns the captures and the C function.
     inference = function._inference_function
     captured = list(function.captured_inputs)
     call = inference.call_flat
+    if not optimize:
+        config = tf.compat.v1.ConfigProto()
+        config.graph_options.rewrite_options.disable_meta_optimizer = True
+        options = _context.FunctionCallOptions(config_proto=config)
 
     def run(inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
-        return call(*inputs, *captured)
+        if optimize:
+            return call(*inputs, *captured)
+        context = _context.context()
+        before = context.function_call_options
+        context.function_call_options = options
+        try:
+            return call(*inputs, *captured)
+        finally:
+            context.function_call_options = before
 
-    run.owner = function  # type: ignore[attr-defined]
+    run.owner = function  # type: ignore[attr-defined]  # It owns the C function.
     return run
 
 
@@ -119,28 +134,6 @@ def iterator_length(iterator: Any) -> int | None:
     if length == tf.data.INFINITE_CARDINALITY:
         return sys.maxsize
     return None if length == tf.data.UNKNOWN_CARDINALITY else length
-
-
-def traced(run: Callable[[], Any], run_metadata: Any) -> Any:
-    """Runs something while TensorFlow records what it executes.
-
-    Args:
-      run: What to run.
-      run_metadata: A `tf.compat.v1.RunMetadata` to fill, or None.
-
-    Returns:
-      What `run` returns.
-    """
-    context = _context.context()
-    context.enable_run_metadata()
-    try:
-        result = run()
-        recorded = context.export_run_metadata()
-    finally:
-        context.disable_run_metadata()
-    if run_metadata is not None:
-        run_metadata.MergeFrom(recorded)
-    return result
 
 
 def eager_tensor(value: Any) -> tf.Tensor:

@@ -30,7 +30,8 @@ class StepObserver:
       layer_outputs: From `id(layer)` to the structure that its first call in the step returned.
       gradients: Pairs of the variable and the gradient that reached an optimizer.
       loss: The loss of this step, before any scaling, or None if the step shows none.
-      rate: The learning rate tensor that the main optimizer used, or None.
+      rates: The tensors through which the main optimizer used its learning rate, if they can be told.
+      hidden_rate: Whether it was used inside a branch too, which no feed reaches.
     """
 
     def __init__(self) -> None:
@@ -45,7 +46,8 @@ class StepObserver:
         """
         self.layer_outputs: dict[int, Any] = {}
         self.gradients: list[tuple[tf.Variable, Any]] = []
-        self.rate: tf.Tensor | None = None
+        self.rates: list[tf.Tensor] = []
+        self.hidden_rate = False
         self.graph = graph
         self._loss: Any = None
         self._targets: list[Any] = []
@@ -92,12 +94,11 @@ class StepObserver:
 
     def saw_rate(self, rate: Any) -> Any:
         """Notes the learning rate and returns a tensor of its own for it, through which it can be fed."""
-        if not tf1.get_default_graph() is self.graph:
-            return rate  # Inside a branch, which no feed reaches.
-        tensor = tf.identity(tf.convert_to_tensor(rate), name="learning_rate")
-        if self.rate is None:
-            self.rate = tensor
-        return tensor
+        if tf1.get_default_graph() is not self.graph:
+            self.hidden_rate = True
+            return rate
+        self.rates.append(tf.identity(tf.convert_to_tensor(rate), name="learning_rate"))
+        return self.rates[-1]
 
 
 @contextlib.contextmanager
@@ -211,6 +212,7 @@ class StepTrace:
       outputs: The step's results in their structure, as tensors of the function's graph.
       observer: What each inner tensor is.
       summaries: v1 summary tensors that the model's own code made.
+      jit: Whether the model was compiled for XLA.
     """
 
     def __init__(self, model: Any, kind: str, spec: Any) -> None:
@@ -232,8 +234,11 @@ class StepTrace:
 
         if not keras_internals.is_tf_keras(model):
             traced = tf.autograph.experimental.do_not_convert(traced)
+        # Keras and TensorFlow build other operations for XLA (loops of known length, for instance), so that the trace
+        # must know; the graph itself runs either way.
+        self.jit = bool(model.jit_compile)
         with observing(model, self.observer):
-            self.function = tf.function(traced).get_concrete_function(spec)
+            self.function = tf.function(traced, jit_compile=self.jit or None).get_concrete_function(spec)
         graph = self.function.graph
         self.outputs = self.function.structured_outputs
         self.summaries = list(graph.get_collection(tf1.GraphKeys.SUMMARIES))

@@ -37,12 +37,17 @@ def _nothing_is_trained(golden: dict[str, Any]) -> None:
     golden["trained"] = 0
     golden["global_step"] -= 1
     golden["kernel"], golden["bias"] = scenarios.KERNEL.tolist(), scenarios.BIAS.tolist()
-    step = golden["global_step"]
-    golden["trace"] = [*golden["trace"][:2], ["hook", "end", step]]
+    del golden["trace"]
 
 
 def _no_call_past_the_data(golden: dict[str, Any]) -> None:
     golden["trace"].remove(["hook", "before_run", 4])
+
+
+def _forget_the_last_step(record: dict[str, Any]) -> None:
+    for key in ("trained", "global_step", "kernel", "bias"):
+        del record[key]
+    record["trace"][-1] = record["trace"][-1][:2]
 
 
 def _values_before_the_update(golden: dict[str, Any]) -> None:
@@ -71,7 +76,8 @@ DIFFERENCES = [
     Difference(
         "stop_at_step/last_step_already_reached",
         "A TF1 session learns that the last step is reached from a step too many, which moves the weights past the "
-        "checkpoint that it resumed from. Under the bridge a fit that has nothing left to do trains nothing.",
+        "checkpoint that it resumed from. Under the bridge a fit that has nothing left to do trains nothing, and its "
+        "hooks are not begun.",
         in_golden=_nothing_is_trained,
     ),
     Difference(
@@ -79,6 +85,13 @@ DIFFERENCES = [
         "In TF1 the end of the data shows inside a run, after `before_run`. Keras takes the batch from its iterator "
         "before the step, so that a run which cannot be is not begun.",
         in_golden=_no_call_past_the_data,
+    ),
+    Difference(
+        "hook_life/a_hook's_own_data_end_in_the_step",
+        "TF1 leaves it open how much of a step is still done when something else in its run fails: operations that "
+        "have begun go on. That the hooks are ended, and what they saw before, is compared; the last step is not.",
+        in_golden=_forget_the_last_step,
+        in_bridge=_forget_the_last_step,
     ),
     Difference(
         "hook_life/reference_variables_are_read_after_the_step",
@@ -89,13 +102,13 @@ DIFFERENCES = [
     ),
     Difference(
         "logging_tensor/the_step_by_name",
-        "The same for `global_step:0`, which in TF1 names a reference variable's buffer (and fails to be fetched if it "
-        "is a resource variable): by name as well, the bridge gives the value before the step.",
+        "The same for `global_step:0`, which in TF1 names a reference variable's buffer (with a resource variable, the "
+        "bytes of its handle): by name as well, the bridge gives the value before the step.",
         in_golden=_steps_before_the_update,
     ),
     Difference(
         "*",
-        "Not the bridge's doing: since TensorFlow 2.1 the hook logs that it calls listeners, even if it has none.",
+        "Not the bridge's doing: later TensorFlows log that the hook calls its listeners, even if it has none.",
         in_bridge=_drop_listener_lines,
     ),
     Difference(

@@ -199,8 +199,11 @@ def _events(directory: str) -> dict[str, list[list[Any]]]:
     for path in sorted(glob.glob(os.path.join(directory, "**", "events.out.tfevents.*"), recursive=True)):
         folder = os.path.relpath(os.path.dirname(path), directory)
         entries = found.setdefault(folder, [])
-        for event in tf.train.summary_iterator(path):
-            entries.extend(_event(event, directory))
+        try:
+            for event in tf.train.summary_iterator(path):
+                entries.extend(_event(event, directory))
+        except tf.errors.DataLossError:
+            entries.append(["the file breaks off: its writer was not flushed"])
     return found
 
 

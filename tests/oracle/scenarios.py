@@ -227,12 +227,12 @@ class Raising(tf.train.SessionRunHook):
             raise self._error
 
 
-@scenario("hook_life/out_of_range_from_a_hook_ends_training", epochs=1)
+@scenario("hook_life/out_of_range_from_a_hook_ends_training")
 def _(run: Run) -> list[Any]:
     return [Tracer(run), Raising(tf.errors.OutOfRangeError(None, None, "no more"))]
 
 
-@scenario("hook_life/stop_iteration_from_a_hook_ends_training", epochs=1)
+@scenario("hook_life/stop_iteration_from_a_hook_ends_training")
 def _(run: Run) -> list[Any]:
     return [Tracer(run), Raising(StopIteration("no more"))]
 
@@ -253,9 +253,42 @@ class OwnData(tf.train.SessionRunHook):
         self._run.saw("element", run_values.results)
 
 
-@scenario("hook_life/a_hook's_own_data_end_in_the_step", epochs=1)
+@scenario("hook_life/a_hook's_own_data_end_in_the_step")
 def _(run: Run) -> list[Any]:
     return [Tracer(run), OwnData(run)]
+
+
+class OwnResources(tf.train.SessionRunHook):
+    """Has a table, a queue and an iterator of its own, all made in `begin`."""
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    def begin(self) -> None:
+        pairs = tf.lookup.KeyValueTensorInitializer(["even", "odd"], np.array([20, 30]))
+        self._looked_up = tf.lookup.StaticHashTable(pairs, -1).lookup(tf.constant(["odd", "even", "none"]))
+        queue = tf.FIFOQueue(20, [tf.float32], shapes=[[]])
+        self._enqueue, self._size = queue.enqueue(tensor("loss")), queue.size()
+        self._dequeue_all = queue.dequeue_many(queue.size())
+        iterator = tf.data.make_initializable_iterator(tf.data.Dataset.range(5, 9).repeat())
+        self._restart, self._element = iterator.initializer, iterator.get_next()
+
+    def after_create_session(self, session: Any, coord: Any) -> None:
+        session.run(self._restart)
+
+    def before_run(self, run_context: Any) -> Any:
+        return tf.train.SessionRunArgs([self._looked_up, self._element, self._enqueue])
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        self._run.saw(run_values.results, run_context.session.run(self._size))
+
+    def end(self, session: Any) -> None:
+        self._run.saw("losses", session.run(self._dequeue_all), "next", session.run(self._element))
+
+
+@scenario("hook_life/resources_of_a_hook", batches=3)
+def _(run: Run) -> list[Any]:
+    return [OwnResources(run)]
 
 
 class Fetcher(tf.train.SessionRunHook):
@@ -637,6 +670,29 @@ def _(run: Run) -> list[Any]:
                 tf.summary.scalar("bias", tf.reduce_sum(variable("dense/bias")), family="weights"),
             ]
         return tf.train.SummarySaverHook(save_steps=4, output_dir=run.path("list"), summary_op=summaries)
+
+    return [make]
+
+
+@scenario("summary_saver/tags_that_scripts_use", batches=2, epochs=1)
+def _(run: Run) -> list[Any]:
+    def make() -> Any:
+        tags = [
+            "step",
+            "output",
+            "input",
+            "accuracy",
+            "lr",
+            "x",
+            "y",
+            "kernel",
+            "weights",
+            "train",
+            "model",
+            "metrics",
+        ]
+        summaries = [tf.summary.scalar(tag, float(index)) for index, tag in enumerate(tags)]
+        return tf.train.SummarySaverHook(save_steps=5, output_dir=run.directory, summary_op=summaries)
 
     return [make]
 

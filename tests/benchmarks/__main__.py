@@ -1,0 +1,136 @@
+"""Measures what hooks cost: `python -m tests.benchmarks` (see `--help`)."""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import logging
+import os
+import platform
+import sys
+import time
+import warnings
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # Read when TensorFlow is imported.
+
+_STEPS = ["plain fit", "no hook", "five hooks", "twenty hooks", "v1 session"]
+_MORE = [
+    "plain fit, numpy",
+    "no hook, numpy",
+    "five hooks, numpy",
+    "plain fit, jit",
+    "no hook, jit",
+    "five hooks, jit",
+]
+_STARTS = ["plain fit", "no hook", "five hooks"]
+
+
+def _targets(workload: str) -> dict[tuple[str, str], float]:
+    small = workload == "mlp"
+    found = {("five hooks", "v1 session"): 1.5}
+    for kind in ("", ", numpy"):
+        found["no hook" + kind, "plain fit" + kind] = 0.6 if small else 1.0
+        found["five hooks" + kind, "plain fit" + kind] = 0.75 if small else 1.0
+    return found
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.benchmarks", description=__doc__)
+    parser.add_argument(
+        "workloads", nargs="*", metavar="NETWORK", help="mlp, cnn, lstm; without any, all three"
+    )
+    parser.add_argument(
+        "--quick", action="store_true", help="few rounds and no extras: about a minute, rough numbers"
+    )
+    parser.add_argument("--rounds", type=int, metavar="N", help="rounds of timed steps (default 7; quick 2)")
+    parser.add_argument("--only", choices=["steps", "start", "process"], help="one kind of measurement")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="write the figures and all samples there too"
+    )
+    parser.add_argument("--probe", nargs=2, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if wrong := set(arguments.workloads) - {"mlp", "cnn", "lstm"}:
+        parser.error(f"no network named {', '.join(sorted(wrong))}; there are mlp, cnn, lstm")
+    return arguments
+
+
+def _silence() -> None:
+    """Lets TensorFlow log, as a user's program does, but to nowhere."""
+    import tensorflow as tf
+
+    logger = tf.get_logger()
+    logger.handlers = [logging.FileHandler(os.devnull)]
+    logger.propagate = False
+    logger.setLevel(logging.INFO)
+    warnings.filterwarnings("ignore")
+
+
+def main() -> None:
+    """Runs the command."""
+    arguments = _arguments()
+    begin = time.monotonic()
+    _silence()
+    import keras
+    import tensorflow as tf
+
+    from tests.benchmarks import measures, report
+    from tests.benchmarks.workloads import WORKLOADS
+
+    if arguments.probe:
+        name, variant = arguments.probe
+        print(json.dumps(measures.probe(WORKLOADS[name], variant)))
+        return
+
+    def progress(text: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    quick = arguments.quick
+    machine = {
+        "tensorflow": tf.__version__,
+        "keras": keras.__version__,
+        "python": platform.python_version(),
+        "cpus": os.cpu_count(),
+    }
+    lines: list[report.Figure] = []
+    samples: list[dict[str, Any]] = []
+
+    def add(
+        measure: str, workload: str, found: report.Samples, targets: dict[tuple[str, str], float]
+    ) -> None:
+        lines.extend(report.figures(measure, workload, found, targets))
+        samples.append({"measure": measure, "workload": workload, "samples": found})
+
+    for name in arguments.workloads or WORKLOADS:
+        workload = WORKLOADS[name]
+        if arguments.only in (None, "steps"):
+            variants = _STEPS + (_MORE if name == "mlp" and not quick else [])
+            rounds = arguments.rounds or (2 if quick else 7)
+            found = measures.steps(workload, variants, rounds, progress)
+            add("a step, ms", name, found, _targets(name))
+        start = {(variant, "plain fit"): 1.3 for variant in _STARTS[1:]}
+        if arguments.only in (None, "start"):
+            found = measures.starts(workload, _STARTS, 1 if quick else 5, progress)
+            add("start of a fresh model, ms", name, found, start)
+        if arguments.only in (None, "process"):
+            variants = ["plain fit", "five hooks"] if quick else _STARTS
+            found, memory = measures.processes(workload, variants, 1 if quick else 3, progress)
+            add("start in a fresh process, ms", name, found, start)
+            add("peak memory, MiB", name, memory, {(variant, "plain fit"): 1.1 for variant in _STARTS[1:]})
+    progress("")
+
+    print(", ".join(f"{key} {value}" for key, value in machine.items()))
+    print(report.table(lines))
+    print(f"\n{report.summary(lines)} {time.monotonic() - begin:.0f} s.")
+    if arguments.json:
+        figures = [{**dataclasses.asdict(line), "met": line.met} for line in lines]
+        arguments.json.write_text(
+            json.dumps({**machine, "figures": figures, "rounds": samples}, indent=1) + "\n"
+        )
+
+
+if __name__ == "__main__":
+    main()
