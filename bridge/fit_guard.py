@@ -9,55 +9,61 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from types import FrameType
 from typing import Any
 
 
 class FitGuard:
     """Calls a clean-up when something raises inside a `fit`."""
 
-    def __init__(self, callback_list: Any, model: Any, clean_up: Callable[[BaseException | None], None]) -> None:
+    def __init__(self, callback_list: Any, clean_up: Callable[[BaseException | None], None]) -> None:
         """Puts the guard up.
 
         Args:
-          callback_list: Keras's or tf_keras's CallbackList of the running fit; None guards only `evaluate`.
-          model: The model that is trained.
-          clean_up: Called once with the error, when there is one.
+          callback_list: Keras's or tf_keras's CallbackList of the fit.
+          clean_up: Called with the error, when there is one.
         """
-        self._list = callback_list
-        self._model = model
+        self._list = weakref.ref(callback_list)
+        self._model: Any = None
         self._clean_up = clean_up
-        self._names = [n for n in dir(type(callback_list)) if n.startswith("on_")] if callback_list is not None else []
+        self._names = [name for name in dir(type(callback_list)) if name.startswith("on_")]
         for name in self._names:
             object.__setattr__(callback_list, name, self._guarded(getattr(callback_list, name)))
-        object.__setattr__(model, "evaluate", self._guarded(model.evaluate))
-        self._finalizer: weakref.finalize | None = None
-        if callback_list is not None:
-            # The list lives as long as the frame of `fit`: this catches what no call shows, such as an interrupt.
-            self._finalizer = weakref.finalize(callback_list, clean_up, None)
-            self._finalizer.atexit = True
+        # The list lives as long as the frame of `fit`: this catches what no call shows, such as an interrupt.
+        self._finalizer = weakref.finalize(callback_list, clean_up, None)
 
     @classmethod
-    def around_caller(cls, callback: Any, clean_up: Callable[[BaseException | None], None]) -> FitGuard:
+    def around_caller(cls, callback: Any, clean_up: Callable[[BaseException | None], None]) -> FitGuard | None:
         """Puts a guard around the callback list that is calling `callback` just now.
 
         Keras gives callbacks no way to their list, so that it is read off the calling frames.
 
         Args:
           callback: The callback whose method runs.
-          clean_up: Called once with the error, when there is one.
+          clean_up: Called with the error, when there is one.
 
         Returns:
-          The guard.
+          The guard, or None if no list is calling.
         """
-        frame = sys._getframe(1)
-        found = None
-        while frame is not None and found is None:
+        for frame in _calling_frames():
             owner = frame.f_locals.get("self")
             if owner is not callback and any(c is callback for c in getattr(owner, "callbacks", None) or ()):
-                found = owner
-            frame = frame.f_back  # type: ignore[assignment]
-        return cls(found, callback.model, clean_up)
+                return cls(owner, clean_up)
+        return None
+
+    def guard_validation(self, model: Any) -> None:
+        """Guards the validation inside `fit`, which is a call of the model's `evaluate`."""
+        self._model = model
+        object.__setattr__(model, "evaluate", self._guarded(model.evaluate))
+
+    def is_running(self) -> bool:
+        """Tells whether the guarded fit is calling just now."""
+        callback_list = self._list()
+        return callback_list is not None and any(
+            frame.f_locals.get("callbacks") is callback_list or frame.f_locals.get("self") is callback_list
+            for frame in _calling_frames()
+        )
 
     def _guarded(self, method: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
@@ -71,9 +77,16 @@ class FitGuard:
 
     def release(self) -> None:
         """Takes the guard down. Twice is fine."""
-        if self._finalizer is not None:
-            self._finalizer.detach()
-        for name in self._names:
-            vars(self._list).pop(name, None)
-        self._names = []
-        vars(self._model).pop("evaluate", None)
+        self._finalizer.detach()
+        callback_list = self._list()
+        for name in self._names if callback_list is not None else ():
+            vars(callback_list).pop(name, None)
+        if self._model is not None:
+            vars(self._model).pop("evaluate", None)
+
+
+def _calling_frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(2)
+    while frame is not None:
+        yield frame
+        frame = frame.f_back

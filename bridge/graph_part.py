@@ -104,7 +104,7 @@ class GraphPart:
                 elif node.op in _READS or node.op in _READING_CALLS:
                     readers[name] = None
         for name in map(node_name, self._fetched):
-            if name in self._found and not in_step(name):
+            if name in self._found and not in_step(name) and self._nodes[name].op != "Placeholder":
                 readers[name] = None
         late = self._after(filter(in_step, self._found) if unit else writers)
         return [name for name in readers if name not in late], list(writers)

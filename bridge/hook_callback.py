@@ -74,10 +74,18 @@ class HookCallback(keras.callbacks.Callback):
         self._guard: FitGuard | None = None
         self._undo_skip: Callable[[], None] | None = None
 
+    def set_model(self, model: Any) -> None:
+        """Takes the model, and watches the list of callbacks that hands it over for errors."""
+        super().set_model(model)
+        if not self._steps:
+            self._release()
+            self._guard = FitGuard.around_caller(self, self._abort)
+
     def on_train_begin(self, logs: Any = None) -> None:
         """Puts the hooks around the model's training step."""
         del logs
-        self._abort(None)
+        if self._steps:
+            self._abort(None)
         keras_internals.check_model(self.model)
         hooks = list(self._hooks["train"])
         is_chief = self._is_chief
@@ -85,7 +93,10 @@ class HookCallback(keras.callbacks.Callback):
             is_chief = cluster.is_chief(self.model.distribute_strategy)
         if is_chief:
             hooks = [*self._chief_only_hooks, *hooks]
-        self._guard = FitGuard.around_caller(self, self._abort)
+        if self._guard is None:
+            self._guard = FitGuard.around_caller(self, self._abort)
+        if self._guard is not None:
+            self._guard.guard_validation(self.model)
         if last_step_reached(self.model, hooks):
             tf1.logging.info("The last step is reached already: nothing is trained.")
             self._undo_skip = keras_internals.start_after_last_epoch(self.model)
@@ -136,7 +147,17 @@ class HookCallback(keras.callbacks.Callback):
 
     def _install(self, kind: str, hooks: Sequence[Any], scaffold: Any) -> None:
         plain = getattr(self.model, _FUNCTIONS[kind])
-        step = HookedStep(self.model, kind, hooks, scaffold=scaffold, plain=plain, traces=self._traces)
+        guard = self._guard
+        step = HookedStep(
+            self.model,
+            kind,
+            hooks,
+            scaffold=scaffold,
+            plain=plain,
+            traces=self._traces,
+            is_current=guard.is_running if guard is not None else lambda: True,
+            clean_up=self._abort,
+        )
         self._steps[kind] = step
         setattr(self.model, _FUNCTIONS[kind], step)
 

@@ -12,7 +12,7 @@ from bridge import keras_internals, tf_internals
 from bridge.errors import InvalidHookError
 from bridge.live_session import BatchSource, LiveSession
 from bridge.program import NEXT_BATCH
-from bridge.session_creator import LiveSessionCreator
+from bridge.session_creator import LiveSessionCreator, renew
 from bridge.step_graph import StepGraph
 from bridge.trace import StepTrace
 
@@ -77,6 +77,10 @@ class _Batches:
         self._left: int | None = None
         self._resource: list[tf.Tensor] = []
 
+    def is_new(self, iterator: Any) -> bool:
+        """Tells whether another iterator than before is used now."""
+        return iterator is not self._iterator
+
     def take(self, iterator: Any) -> tuple[str, list[tf.Tensor]]:
         """Returns the source of the next batch and its flat inputs.
 
@@ -113,6 +117,8 @@ class HookedStep:
         scaffold: Any,
         plain: Callable[..., Any],
         traces: dict[str, tuple[Any, Any, StepTrace]],
+        is_current: Callable[[], bool],
+        clean_up: Callable[[BaseException | None], None],
     ) -> None:
         """Prepares; the graph is built when the first batch is there.
 
@@ -123,6 +129,8 @@ class HookedStep:
           scaffold: A `tf.compat.v1.train.Scaffold`, a callable that makes one in the step's graph, or None.
           plain: The model's own compiled function, whose place this object takes.
           traces: Steps that were traced before, by kind, with the function and the batch they were traced for.
+          is_current: Tells whether the fit that this object was made for is the one that calls.
+          clean_up: Called with the error when a step fails; gives the model its own function back.
         """
         self.plain = plain
         self._model = model
@@ -131,6 +139,8 @@ class HookedStep:
         self._made_hooks: list[Any] = []
         self._scaffold = scaffold
         self._traces = traces
+        self._is_current = is_current
+        self._clean_up = clean_up
         self._batches = _Batches()
         self._batch = BatchSource()
         self._steps_per_call = keras_internals.steps_per_execution(model)
@@ -152,46 +162,55 @@ class HookedStep:
           StopIteration: if the data is at its end before the first step.
         """
         iterator = iter(data) if isinstance(data, list) else data
+        if self._monitored is _ABORTED or (self._batches.is_new(iterator) and not self._is_current()):
+            # An earlier fit failed where no callback is told; this is another one, which has no hooks.
+            self._clean_up(None)
+            return self.plain(data)
         results = []
-        for step in range(self._steps_per_call):
-            try:
-                source, inputs = self._batches.take(iterator)
-            except _END_OF_DATA:
-                if step == 0:
-                    raise
-                break
-            try:
-                if self._monitored is None:
-                    self._open(data, source, inputs)
+        try:
+            for step in range(self._steps_per_call):
+                try:
+                    source, inputs = self._batches.take(iterator)
+                except _END_OF_DATA:
+                    if step == 0:
+                        raise
+                    break
+                if not self._step(data, source, inputs):
+                    break
+                results.append(self._logs)
                 if self._should_stop():
                     break
-                self._logs = self._run(source, inputs)
-            except BaseException as error:
-                if self._ends_quietly(error, source):
-                    self.close()
-                    break
-                self.abort(error)
-                raise
-            results.append(self._logs)
-            if self._should_stop():
-                break
+        except _END_OF_DATA:
+            raise
+        except BaseException as error:
+            self._clean_up(error)
+            raise
         if self._kind == "predict" and len(results) > 1:
             return tf.nest.map_structure(lambda *parts: tf.concat(parts, 0), *results)
         return self._logs
+
+    def _step(self, data: Any, source: str, inputs: list[tf.Tensor]) -> bool:
+        """Runs one step with its hooks; tells whether it ran to its end."""
+        try:
+            if self._monitored is None:
+                self._open(data, source, inputs)
+            if self._should_stop():
+                return False
+            self._logs = self._run(source, inputs)
+            return True
+        except _END_OF_DATA as error:
+            if source == "iterator" and f"{NEXT_BATCH}/IteratorGetNext" in str(error):
+                raise StopIteration from error  # A dataset that is shorter than it said: Keras warns and goes on.
+            # A hook ended the run, in the way that leaving a v1 `with` block swallows.
+            self.close()
+            self._should_stop()
+            return False
 
     def _should_stop(self) -> bool:
         if self._monitored is not None and not self._monitored.should_stop():
             return False
         flag = {"train": "stop_training", "test": "stop_evaluating", "predict": "stop_predicting"}[self._kind]
         setattr(self._model, flag, True)
-        return True
-
-    def _ends_quietly(self, error: BaseException, source: str) -> bool:
-        """Tells whether a hook (not the data) ended the run the way that a v1 `with` block swallows."""
-        if not isinstance(error, _END_OF_DATA):
-            return False
-        if source == "iterator" and f"{NEXT_BATCH}/IteratorGetNext" in str(error):
-            raise StopIteration from error  # A dataset that is shorter than it said: Keras warns and goes on.
         return True
 
     def _run(self, source: str, inputs: list[tf.Tensor]) -> Any:
@@ -217,6 +236,8 @@ class HookedStep:
 
         with graph.graph.as_default():
             scaffold = self._scaffold() if callable(self._scaffold) else self._scaffold
+            if scaffold is not None:
+                renew(scaffold)
             self._made_hooks = resolve_hooks(self._hooks)
             outputs = graph.outputs
             if self._kind == "predict":
@@ -241,7 +262,7 @@ class HookedStep:
     def close(self) -> None:
         """Ends the hooks and closes the session, as leaving a `with MonitoredSession` block does. Twice is fine."""
         monitored, self._monitored = self._monitored, _CLOSED
-        if monitored is None or monitored is _CLOSED or self._graph is None:
+        if monitored is None or isinstance(monitored, _Closed) or self._graph is None:
             return
         try:
             with self._graph.graph.as_default():
@@ -255,20 +276,21 @@ class HookedStep:
         Args:
           error: What was raised, or None if it is not known.
         """
-        monitored, self._monitored = self._monitored, _CLOSED
+        monitored, self._monitored = self._monitored, _ABORTED
         error = error or RuntimeError("the fit did not end")
         try:
-            if self._graph is not None and monitored is not None and monitored is not _CLOSED:
+            if self._graph is not None and monitored is not None and not isinstance(monitored, _Closed):
                 with self._graph.graph.as_default():
                     monitored.__exit__(type(error), error, error.__traceback__)
         finally:
             self._flush()
 
     def _flush(self) -> None:
-        for hook in self._made_hooks:
-            for value in list(vars(hook).values()):
-                if isinstance(value, tf1.summary.FileWriter):
-                    value.flush()
+        listeners = [listener for hook in self._made_hooks for listener in getattr(hook, "_listeners", None) or ()]
+        kept = [value for owner in (*self._made_hooks, *listeners) for value in getattr(owner, "__dict__", {}).values()]
+        for writer in (*tf_internals.cached_writers(), *kept):
+            if isinstance(writer, tf1.summary.FileWriter):
+                writer.flush()
         if self._session is not None:
             self._session.close()
 
@@ -282,6 +304,7 @@ class _Closed:
 
 
 _CLOSED = _Closed()
+_ABORTED = _Closed()
 
 
 def _flat(batch: Any) -> list[tf.Tensor]:

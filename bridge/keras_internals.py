@@ -135,8 +135,8 @@ def step_variable(optimizer: Any) -> Any:
     batch, as `global_step` did.
     """
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
-    iterations = optimizer.iterations
-    return iterations if hasattr(iterations, "assign") else optimizer._iterations
+    counter = getattr(optimizer, "_iterations", None)
+    return counter if counter is not None else optimizer.iterations
 
 
 def rate_variable(optimizer: Any) -> Any | None:

@@ -175,7 +175,7 @@ class LiveSession(tf_internals.SessionInterface):
             with self.graph.as_default():
                 try:
                     mapper = tf_internals.fetch_mapper(fetches)
-                except (ValueError, TypeError) as error:
+                except (ValueError, TypeError, AttributeError) as error:
                     self._explain(fetches, error)
                 flat = tuple(self._readable(fetch) for fetch in mapper.unique_fetches())
             prepared = _Prepared(fetches, mapper, flat)
@@ -185,11 +185,13 @@ class LiveSession(tf_internals.SessionInterface):
 
     def _readable(self, fetch: Any) -> Any:
         """Gives the value for the handle: in TF1 the tensor `global_step:0` was the variable's value."""
-        if isinstance(fetch, tf.Tensor) and fetch.dtype == tf.resource:
-            for reader in fetch.consumers():
-                if reader.type == "ReadVariableOp" and not in_step(reader.name):
-                    return reader.outputs[0]
-        return fetch
+        if not isinstance(fetch, tf.Tensor) or fetch.dtype != tf.resource:
+            return fetch
+        name = f"{fetch.op.name}/Read/ReadVariableOp:0"  # The reading that every v1 resource variable has.
+        try:
+            return self.graph.get_tensor_by_name(name)
+        except KeyError:
+            return fetch
 
     def _explain(self, wanted: Any, error: Exception) -> NoReturn:
         """Raises the error of a fetch or feed again, with the way out."""
@@ -234,7 +236,7 @@ class LiveSession(tf_internals.SessionInterface):
     def _feed_tensor(self, feed: Any) -> tf.Tensor:
         try:
             tensor = self.graph.as_graph_element(feed, allow_tensor=True, allow_operation=False)
-        except (ValueError, TypeError, KeyError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
             self._check_element(feed)
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from error
         if tensor.name in self._step_graph.unreachable:

@@ -19,6 +19,7 @@ from bridge import tf_internals
 from bridge.errors import MissingFeedError, StepGraphWarning
 from bridge.graph_part import GraphPart, in_step, tensor_name
 from bridge.step_graph import StepGraph
+from bridge.step_unit import StepUnit
 
 tf1 = tf.compat.v1
 
@@ -84,9 +85,10 @@ class ProgramBuilder:
         self._container = container
         self._bindings = dict(step_graph.bindings)
         self._held: list[Any] = []
-        self._unit: _StepUnit | None = None
+        self._unit: StepUnit | None = None
         self._version = -1
-        self._warned = False
+        self._warned: set[str] = set()
+        self._draws = False
         self._nodes: dict[str, Any] = {}
         self._library: dict[str, Any] = {}
         self._gradients: list[Any] = []
@@ -111,9 +113,9 @@ class ProgramBuilder:
         part = GraphPart(self._nodes, request.fetches, {*fed, *self._bindings})
         self._check_placeholders(part, request)
         reads_batch = any(placeholder.op.name in part for placeholder in self._graph.batch)
-        unit = self._graph.trace.jit and self._stays_unit(part, fed)
-        if unit and any(in_step(name) for name in part):
-            reads_batch = True
+        self._check_random(part)
+        unit = any(map(in_step, part)) and self._stays_unit(part, fed)
+        reads_batch = reads_batch or unit
         nodes = self._edited(part, fed, unit)
         if all(node.op == "NoOp" for node in nodes.values()) and all(isinstance(f, tf.Operation) for f in request.fetches):
             return Program(request, lambda inputs: [], False, frozenset())
@@ -123,7 +125,10 @@ class ProgramBuilder:
 
     def _hold(self, name: str) -> None:
         """Makes a resource that belongs to its kernel, once, so that all programs of the session share it."""
-        graph_def = self._graph_def([self._nodes[name]], False)
+        node = type(self._nodes[name])()
+        node.CopyFrom(self._nodes[name])
+        node.attr.pop("_class", None)
+        graph_def = self._graph_def([node], False)
 
         def make() -> tf.Tensor:
             return tf.graph_util.import_graph_def(graph_def, name="", return_elements=[f"{name}:0"])[0]
@@ -165,22 +170,34 @@ class ProgramBuilder:
             raise MissingFeedError(f"You must feed a value for placeholder tensor '{name}' to fetch {fetched}. {remedy}")
 
     def _stays_unit(self, part: GraphPart, fed: dict[str, int]) -> bool:
-        """Tells whether the step can stay one compiled unit; says so once where it cannot."""
-        if self._graph.trace.summaries:
+        """Tells whether the step runs as one function for XLA; says so once where it should and cannot."""
+        if not self._graph.trace.jit or self._graph.trace.summaries:
             return False  # XLA has no string operations; the model's own summaries are some.
         inner = [name for name in part.step_tensors_used_outside() if name not in self._graph.unit_outputs]
         inner += [name for name in fed if in_step(name)]
-        if inner and not self._warned:
-            self._warned = True
+        if inner:
             shown = [a for a, tensors in self._graph.aliases.items() for t in tensors if t.name in inner] or inner
-            warnings.warn(
+            self._warn(
                 f"A hook asks for {shown[0].split(':')[0]!r}, which lies inside the step that jit_compile compiles as a "
                 "whole; steps that ask for it run without XLA. To choose this for all steps, use "
-                "model.compile(..., jit_compile=False).",
-                StepGraphWarning,
-                stacklevel=2,
+                "model.compile(..., jit_compile=False)."
             )
         return not inner
+
+    def _check_random(self, part: GraphPart) -> None:
+        """Says so where several programs draw from random operations that each keep a state of their own."""
+        others = [name for name in self._graph.trace.random.others if any(map(in_step, part))]
+        if others and self._draws:
+            self._warn(
+                f"The step draws random numbers in {others[0]!r}, which keeps its state by itself; steps in which hooks "
+                "ask for other tensors draw from another state. Draw them with keras.random and a SeedGenerator."
+            )
+        self._draws = self._draws or bool(others)
+
+    def _warn(self, message: str) -> None:
+        if message not in self._warned:
+            self._warned.add(message)
+            warnings.warn(message, StepGraphWarning, stacklevel=2)
 
     def _edited(self, part: GraphPart, fed: dict[str, int], unit: bool) -> dict[str, Any]:
         """Copies the part's nodes, with state kept apart, initialisers disarmed and reads put first."""
@@ -203,8 +220,7 @@ class ProgramBuilder:
                     node.attr["shared_name"].s = name.encode()
             nodes[name] = node
         if unit:
-            if any(in_step(name) for name in part):
-                self._put_unit(nodes, part)
+            self._put_unit(nodes, part)
             return nodes
         early, writers = part.before_writes()
         if early and writers:
@@ -238,22 +254,22 @@ class ProgramBuilder:
         return waits or [f"^{reader}"]
 
     def _put_unit(self, nodes: dict[str, Any], part: GraphPart) -> None:
-        """Adds the call of the compiled step, and turns its users to it."""
+        """Adds the call of the step as one function, and turns its users to it."""
+        trace = self._graph.trace
         if self._unit is None:
-            self._unit = _StepUnit(self._graph)
-        call = self._unit.call(_UNIT)
+            self._unit = trace.unit(sorted(name.split("/", 1)[1] for name in self._graph.unit_outputs))
+        call = self._unit.call(_UNIT, [self._graph.inputs[t.name].name for t in trace.function.inputs])
         early, _ = part.before_writes(unit=True)
         if early:
             nodes[_BARRIER] = self._barrier(early, nodes, part)
             call.input.append(f"^{_BARRIER}")
-        positions = self._unit.positions
         for node in nodes.values():
             inputs = []
             for name in node.input:
                 if name.startswith("^") and in_step(name[1:]):
                     name = f"^{_UNIT}"
                 elif in_step(name):
-                    name = f"{_UNIT}:{positions[tensor_name(name)]}"
+                    name = self._unit_output(tensor_name(name))
                 if name not in inputs or not name.startswith("^"):
                     inputs.append(name)
             del node.input[:]
@@ -321,61 +337,12 @@ class ProgramBuilder:
         if not unit or not in_step(fetch.name):
             return str(fetch.name)
         if isinstance(fetch, tf.Tensor) and self._unit is not None:
-            return f"{_UNIT}:{self._unit.positions[fetch.name]}"
+            return self._unit_output(fetch.name)
         return _UNIT
 
-
-class _StepUnit:
-    """The whole step as one function that XLA compiles, for use as a single node."""
-
-    def __init__(self, step_graph: StepGraph) -> None:
-        function = step_graph.trace.function
-        names = sorted(step_graph.unit_outputs)
-        inner = [name.split("/", 1)[1] for name in names]
-        effects = [operation.name for operation in function.graph.control_outputs]
-        # XLA refuses the input nodes, even where all their uses are replaced.
-        given = {tensor.op.name for tensor in function.inputs}
-        graph_def = tf1.GraphDef()
-        graph_def.CopyFrom(step_graph.graph_def)
-        del graph_def.node[:]
-        graph_def.node.extend(node for node in step_graph.graph_def.node if node.name not in given)
-        for node in graph_def.node:
-            node.attr.pop("_class", None)  # Colocation with the input nodes.
-
-        @tf.function(autograph=False, jit_compile=True)
-        def unit(*arguments: tf.Tensor) -> list[tf.Tensor]:
-            inputs = {tensor.name: value for tensor, value in zip(function.inputs, arguments, strict=True)}
-            got = tf.graph_util.import_graph_def(
-                graph_def, input_map=inputs, name="", return_elements=[*inner, *effects]
-            )
-            with tf.control_dependencies(got[len(inner) :]):
-                return [tf.identity(tensor) for tensor in got[: len(inner)]]
-
-        concrete = unit.get_concrete_function(*(_handle_spec(t) for t in function.inputs))
-        self._inputs = [step_graph.inputs[tensor.name].name for tensor in function.inputs]
-        self._definition = concrete.function_def
-        self._types = [t.dtype for t in function.inputs], [t.dtype for t in concrete.outputs]
-        self._keep = concrete
-        self.positions = {name: position for position, name in enumerate(names)}
-        self.library = {f.signature.name: f for f in concrete.graph.as_graph_def().library.function}
-        self.library[self._definition.signature.name] = self._definition
-
-    def call(self, name: str) -> Any:
-        """Returns a node that calls the unit on the step's inputs."""
-        node = tf1.NodeDef(name=name, op="StatefulPartitionedCall", input=[_node_input(i) for i in self._inputs])
-        node.attr["f"].func.name = self._definition.signature.name
-        node.attr["Tin"].list.type.extend(t.as_datatype_enum for t in self._types[0])
-        node.attr["Tout"].list.type.extend(t.as_datatype_enum for t in self._types[1])
-        node.attr["_XlaMustCompile"].b = True
-        return node
-
-
-def _handle_spec(tensor: tf.Tensor) -> tf.TensorSpec:
-    return tf.TensorSpec(tensor.shape, tensor.dtype)
-
-
-def _node_input(name: str) -> str:
-    return name[:-2] if name.endswith(":0") else name
+    def _unit_output(self, name: str) -> str:
+        assert self._unit is not None
+        return f"{_UNIT}:{self._unit.positions[name.split('/', 1)[1]]}"
 
 
 def _functions_in(nodes: Iterable[Any]) -> Iterable[str]:

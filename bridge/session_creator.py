@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,11 @@ from bridge.live_session import LiveSession
 from bridge.step_graph import StepGraph
 
 tf1 = tf.compat.v1
+
+# What `Scaffold.finalize` fills in where nothing was given: operations of one graph. A scaffold that serves another fit
+# must lose them again, and it has no public way to.
+_PIECES = ("_init_op", "_ready_op", "_ready_for_local_init_op", "_local_init_op", "_summary_op", "_saver")
+_given_pieces: weakref.WeakKeyDictionary[Any, frozenset[str]] = weakref.WeakKeyDictionary()
 
 
 class LiveSessionCreator(tf1.train.SessionCreator):
@@ -85,6 +91,20 @@ class LiveSessionCreator(tf1.train.SessionCreator):
     @staticmethod
     def _missing(session: LiveSession, ready_op: Any) -> list[str]:
         """Returns the names that a ready operation reports."""
-        if ready_op is None or ready_op.op.type == "Const":
+        if ready_op is None:
             return []
-        return [name.decode() if isinstance(name, bytes) else str(name) for name in session.run(ready_op)]
+        names = tf.get_static_value(ready_op)
+        names = session.run(ready_op) if names is None else names
+        return [name.decode() if isinstance(name, bytes) else str(name) for name in names]
+
+
+def renew(scaffold: Any) -> None:
+    """Takes from a scaffold what an earlier fit filled in, so that it can serve another graph.
+
+    Args:
+      scaffold: A `tf.compat.v1.train.Scaffold`. Pieces that its maker gave are kept.
+    """
+    given = _given_pieces.setdefault(scaffold, frozenset(p for p in _PIECES if getattr(scaffold, p, None) is not None))
+    for piece in _PIECES:
+        if piece not in given:
+            setattr(scaffold, piece, None)

@@ -90,7 +90,7 @@ class StepGraph:
         return any(variable is proxy for proxy in self._proxies.values())
 
     def _add_variables(self, model: Any) -> None:
-        captured = {id(handle) for handle in self.trace.function.captured_inputs}
+        captured = {id(live) for _, live in self.trace.captures}
         step = self._choose_step(model, captured)
         self.step_variable = step
         for named in names.variables_of(model, step):
@@ -138,11 +138,9 @@ class StepGraph:
                 tf1.add_to_collection(tf_internals.GLOBAL_STEP_READ_KEY, self.global_step.read_value() + 0)
 
     def _add_batch(self) -> list[tf.Tensor]:
-        inputs = self.trace.function.inputs
-        arguments = inputs[: len(inputs) - len(self.trace.function.captured_inputs)]
         paths = _batch_names(self.trace.spec, self.trace.kind)
         placeholders = []
-        for argument, path in zip(arguments, paths, strict=True):
+        for argument, path in zip(self.trace.arguments, paths, strict=True):
             placeholder = tf1.placeholder(argument.dtype, argument.shape, name=path)
             placeholders.append(placeholder)
             self._list(placeholder.op.name, "batch", placeholder.shape, placeholder.dtype)
@@ -150,22 +148,18 @@ class StepGraph:
 
     def _import_step(self) -> Any:
         """Imports the traced step; returns the function from its tensors to the imported ones."""
-        function = self.trace.function
-        captured = function.captured_inputs
-        arguments = function.inputs[: len(function.inputs) - len(captured)]
-        inputs = {argument.name: placeholder for argument, placeholder in zip(arguments, self.batch, strict=True)}
-        for tensor, live in zip(function.inputs[len(arguments) :], captured, strict=True):
+        trace = self.trace
+        inputs = {argument.name: placeholder for argument, placeholder in zip(trace.arguments, self.batch, strict=True)}
+        for tensor, live in trace.captures:
             proxy = self._proxies.get(id(live))
             if proxy is not None:
                 inputs[tensor.name] = proxy.handle
-            else:
-                # Tables, generators and constants that the step captured.
-                stand_in = tf1.placeholder(tensor.dtype, tensor.shape, name=f"captured/{tensor.op.name}")
-                self.bindings[stand_in.name] = live
-                inputs[tensor.name] = stand_in
+            else:  # Tables, generators and constants that the step captured.
+                inputs[tensor.name] = self._add_stand_in(tensor.op.name, tensor.dtype, tensor.shape, live)
+        for name, counter in trace.random.counters.items():
+            inputs[f"{name}:0"] = self._add_stand_in(name, tf.resource, [], counter.handle)
         self.inputs = inputs
-        self.graph_def = function.graph.as_graph_def()
-        tf.graph_util.import_graph_def(self.graph_def, input_map=inputs, name=STEP_SCOPE)
+        tf.graph_util.import_graph_def(trace.graph_def, input_map=inputs, name=STEP_SCOPE)
 
         def inner(tensor: tf.Tensor) -> tf.Tensor:
             if tensor.name in inputs:
@@ -174,12 +168,16 @@ class StepGraph:
 
         return inner
 
+    def _add_stand_in(self, name: str, dtype: tf.DType, shape: Any, live: tf.Tensor) -> tf.Tensor:
+        stand_in = tf1.placeholder(dtype, shape, name=f"captured/{name}")
+        self.bindings[stand_in.name] = live
+        return stand_in
+
     def _add_results(self, inner: Any) -> Any:
-        function = self.trace.function
         flat = [inner(t) for t in tf.nest.flatten(self.trace.outputs, expand_composites=True)]
         self.unit_outputs.update(t.name for t in flat)
-        self.effects = [self.graph.get_operation_by_name(f"{STEP_SCOPE}/{o.name}") for o in function.graph.control_outputs]
-        done = [*self.effects, *(t.op for t in flat)]
+        effects = [self.graph.get_operation_by_name(f"{STEP_SCOPE}/{name}") for name in self.trace.effects]
+        done = [*effects, *(t.op for t in flat)]
         if not self.advances_step:
             with tf.control_dependencies(done), tf.name_scope(f"{STEP_SCOPE}_counter/"):
                 done = [tf1.assign_add(self.global_step, tf.ones([], self.global_step.dtype)).op]

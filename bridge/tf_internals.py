@@ -6,7 +6,6 @@ when a TensorFlow release moves one.
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -16,8 +15,8 @@ import tensorflow as tf
 # Tracing of single runs (`RunMetadata`) has no public switch in eager mode.
 from tensorflow.python.eager import context as _context
 
-# `Session.as_default` is `ops.default_session(self)`; a session of another class needs the function itself.
-from tensorflow.python.framework import ops as _ops
+# `Session.as_default` is this function on the session; a session of another class needs the function itself.
+from tensorflow.python.framework.stack import default_session as default_session
 
 # The collection in which built-in hooks keep their reading of the global step.
 from tensorflow.python.training.training_util import GLOBAL_STEP_READ_KEY as GLOBAL_STEP_READ_KEY
@@ -107,11 +106,6 @@ def flat_caller(function: Any, *, optimize: bool = True) -> Callable[[Sequence[t
     return run
 
 
-def default_session(session: Any) -> contextlib.AbstractContextManager[Any]:
-    """Makes `session` the default one; the public way is a method of `tf.compat.v1.Session` itself."""
-    return _ops.default_session(session)
-
-
 def device_attributes() -> list[Any]:
     """Returns the local devices in the form that `Session.list_devices` gives."""
     return [_DeviceAttributes(device.name, device.device_type, 0, 0) for device in tf.config.list_logical_devices()]
@@ -140,3 +134,8 @@ def eager_tensor(value: Any) -> tf.Tensor:
     """Turns a numpy value into an eager tensor, whatever graph is the default one."""
     with eager_mode():
         return tf.constant(value)
+
+
+def cached_writers() -> list[Any]:
+    """Returns the event writers that hooks share; `FileWriterCache` can only forget them in public."""
+    return list(tf.compat.v1.summary.FileWriterCache._cache.values())

@@ -14,7 +14,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from bridge import keras_internals
+from bridge import keras_internals, random_state
+from bridge.step_unit import StepUnit
 
 tf1 = tf.compat.v1
 
@@ -144,7 +145,7 @@ def _replaced(owner: type, name: str, wrap: Callable[[Any], Any]) -> Iterator[No
 
 @contextlib.contextmanager
 def _overridden(
-    instance: Any, name: str, after: Callable[..., None] | None = None, before: Callable[..., None] | None = None
+    instance: Any, name: str, after: Callable[..., None] | None = None, before: Callable[..., Any] | None = None
 ) -> Iterator[None]:
     """Puts a watching function over a method of one object. `object.__setattr__` keeps Keras from tracking it."""
     original = getattr(instance, name)
@@ -153,7 +154,7 @@ def _overridden(
     @functools.wraps(original)
     def watched(*args: Any, **kwargs: Any) -> Any:
         if before is not None:
-            before(*args, **kwargs)
+            args = before(*args, **kwargs)
         result = original(*args, **kwargs)
         if after is not None:
             after(result)
@@ -190,16 +191,19 @@ def _watch_tape(original: Callable[..., Any]) -> Callable[..., Any]:
     return gradient
 
 
-def _watch_gradients(observer: StepObserver, optimizer: Any, method: str, *args: Any, **kwargs: Any) -> None:
+def _watch_gradients(observer: StepObserver, optimizer: Any, method: str, *args: Any, **kwargs: Any) -> Any:
+    """Notes the gradients that an optimizer is called with; returns the positional arguments to call it with."""
     if method == "apply":
         gradients = args[0] if args else kwargs["grads"]
-        variables = (args[1] if len(args) > 1 else kwargs.get("trainable_variables")) or optimizer._trainable_variables
-        pairs = list(zip(gradients, variables))
-    else:
-        pairs = args[0] if args else kwargs["grads_and_vars"]
-        if not isinstance(pairs, (list, tuple)):
-            return  # A generator can be read once only; `apply` will see the pairs.
-    observer.saw_gradients(pairs)
+        variables = args[1] if len(args) > 1 else kwargs.get("trainable_variables")
+        observer.saw_gradients(list(zip(gradients, variables or optimizer._trainable_variables)))
+        return args
+    if args:
+        args = (list(args[0]), *args[1:])  # A zip can be read only once.
+        observer.saw_gradients(args[0])
+    elif isinstance(kwargs.get("grads_and_vars"), (list, tuple)):
+        observer.saw_gradients(kwargs["grads_and_vars"])
+    return args
 
 
 class StepTrace:
@@ -209,6 +213,11 @@ class StepTrace:
       kind: "train", "test" or "predict".
       spec: The structure of `tf.TypeSpec` of one batch.
       function: The concrete function; its graph is what the step graph imports.
+      graph_def: The step's graph, with the state of random operations taken out.
+      arguments: The function's tensors that stand for the batch.
+      captures: Pairs of a function's tensor and the live handle or value that it stands for.
+      random: The random state that was taken out.
+      effects: Names of the operations that a whole step must run.
       outputs: The step's results in their structure, as tensors of the function's graph.
       observer: What each inner tensor is.
       summaries: v1 summary tensors that the model's own code made.
@@ -241,7 +250,27 @@ class StepTrace:
             self.function = tf.function(traced, jit_compile=self.jit or None).get_concrete_function(spec)
         graph = self.function.graph
         self.outputs = self.function.structured_outputs
+        self.graph_def = graph.as_graph_def()
+        captured = self.function.captured_inputs
+        self.arguments = self.function.inputs[: len(self.function.inputs) - len(captured)]
+        self.captures = list(zip(self.function.inputs[len(self.arguments) :], captured, strict=True))
+        self.effects = [operation.name for operation in graph.control_outputs]
+        # XLA keeps random state of its own.
+        self.random = random_state.RandomState({}, [], []) if self.jit else random_state.take_out(self.graph_def)
+        self.effects += self.random.effects
+        self._unit: StepUnit | None = None
         self.summaries = list(graph.get_collection(tf1.GraphKeys.SUMMARIES))
+
+
+    def unit(self, outputs: list[str]) -> StepUnit:
+        """Returns the step as one function that XLA compiles, the same for all programs of all fits.
+
+        Args:
+          outputs: Names of the step's tensors that it returns.
+        """
+        if self._unit is None:
+            self._unit = StepUnit(self.function, self.graph_def, outputs)
+        return self._unit
 
 
 def whole_step(model: Any, kind: str) -> Callable[[Any], Any]:

@@ -1,4 +1,4 @@
-"""Figures from samples: medians, ratios of the same round, targets; as a table and as JSON."""
+"""Figures from samples: medians, ratios of the same round, and targets, as a table."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import dataclasses
 import statistics
 from collections.abc import Iterable
 
-Samples = dict[str, list[float]]
+Samples = dict[str, list[float]]  # By variant, one number a round.
 
 
 @dataclasses.dataclass(frozen=True)
@@ -20,6 +20,7 @@ class Figure:
       median: Over the rounds.
       against: The variant that it is compared with, or None.
       ratio: Median of the rounds' ratios to it.
+      cpu_ratio: Median of the ratios of CPU time, or None where that was not measured.
       low: The smallest of them.
       high: The largest of them.
       target: The ratio that is to be reached at most, or None.
@@ -31,6 +32,7 @@ class Figure:
     median: float
     against: str | None = None
     ratio: float | None = None
+    cpu_ratio: float | None = None
     low: float | None = None
     high: float | None = None
     target: float | None = None
@@ -42,36 +44,54 @@ class Figure:
 
 
 def figures(
-    measure: str, workload: str, samples: Samples, targets: dict[tuple[str, str], float]
+    measure: str,
+    workload: str,
+    samples: Samples,
+    targets: dict[tuple[str, str], float],
+    cpu: Samples | None = None,
 ) -> list[Figure]:
     """Compares the variants of one measurement.
 
     Args:
       measure: What was measured, with its unit.
       workload: The network.
-      samples: By variant, one number a round.
+      samples: The measurements.
       targets: From a variant and the one that it is compared with to the ratio that is to be reached. Every other
         variant is compared with plain `fit` of the same kind of data.
+      cpu: The same measurements in CPU time.
 
     Returns:
       A figure for each variant and comparison.
     """
     found: list[Figure] = []
     for variant, values in samples.items():
-        base = ", ".join(["plain fit", *variant.split(", ")[1:]])
-        others = [base] if base != variant else []
-        others += [other for one, other in targets if one == variant and other != base]
         median = statistics.median(values)
-        if not others:
+        base = ", ".join(["plain fit", *variant.split(", ")[1:]])
+        others = [base, *(other for one, other in targets if one == variant and other != base)]
+        if variant == base:
             found.append(Figure(measure, workload, variant, median))
+            continue
         for other in others:
-            ratios = [value / other_value for value, other_value in zip(values, samples[other], strict=True)]
-            target = targets.get((variant, other))
-            middle = statistics.median(ratios)
+            ratios = _ratios(samples, variant, other)
             found.append(
-                Figure(measure, workload, variant, median, other, middle, min(ratios), max(ratios), target)
+                Figure(
+                    measure,
+                    workload,
+                    variant,
+                    median,
+                    against=other,
+                    ratio=statistics.median(ratios),
+                    cpu_ratio=statistics.median(_ratios(cpu, variant, other)) if cpu else None,
+                    low=min(ratios),
+                    high=max(ratios),
+                    target=targets.get((variant, other)),
+                )
             )
     return found
+
+
+def _ratios(samples: Samples, variant: str, other: str) -> list[float]:
+    return [value / base for value, base in zip(samples[variant], samples[other], strict=True)]
 
 
 def table(lines: Iterable[Figure]) -> str:
@@ -83,7 +103,7 @@ def table(lines: Iterable[Figure]) -> str:
     Returns:
       The table's text.
     """
-    rows = [("", "median", "ratio", "min-max", "to", "target", "")]
+    rows = [("", "median", "ratio", "min-max", "CPU", "to", "target", "")]
     heads: dict[int, str] = {}
     seen: tuple[str, str] | None = None
     for line in lines:
@@ -98,9 +118,9 @@ def table(lines: Iterable[Figure]) -> str:
             text += ["", heads[number]]
         cells = [
             f"  {row[0]:<{widths[0]}}",
-            *(f"{cell:>{width}}" for cell, width in zip(row[1:4], widths[1:4], strict=True)),
+            *(f"{cell:>{width}}" for cell, width in zip(row[1:5], widths[1:5], strict=True)),
         ]
-        cells += [f"{cell:<{width}}" for cell, width in zip(row[4:], widths[4:], strict=True)]
+        cells += [f"{cell:<{width}}" for cell, width in zip(row[5:], widths[5:], strict=True)]
         text.append("  ".join(cells).rstrip())
     return "\n".join(text)
 
@@ -109,8 +129,9 @@ def _row(line: Figure) -> tuple[str, ...]:
     digits = 0 if line.median >= 100 else 3
     cells = [line.variant, f"{line.median:.{digits}f}"]
     if line.ratio is None:
-        return (*cells, "", "", "", "", "")
-    cells += [f"{line.ratio:.2f}", f"{line.low:.2f}-{line.high:.2f}", str(line.against)]
+        return (*cells, "", "", "", "", "", "")
+    cpu = "" if line.cpu_ratio is None else f"{line.cpu_ratio:.2f}"
+    cells += [f"{line.ratio:.2f}", f"{line.low:.2f}-{line.high:.2f}", cpu, str(line.against)]
     if line.target is None:
         return (*cells, "", "")
     return (*cells, f"<= {line.target:.2f}", "met" if line.met else "MISSED")

@@ -6,7 +6,7 @@ import dataclasses
 import tempfile
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import keras
 import tensorflow as tf
@@ -18,21 +18,42 @@ from tests.benchmarks.workloads import BATCH, Workload, compile_model, v1_train_
 tf1 = tf.compat.v1
 
 
+class Span(NamedTuple):
+    """How long something took.
+
+    Attributes:
+      clock: Seconds that passed.
+      cpu: Seconds of CPU, of all the process's threads; less disturbed by what else the machine does.
+    """
+
+    clock: float
+    cpu: float
+
+
+def _now() -> Span:
+    return Span(time.perf_counter(), time.process_time())
+
+
+def _since(begin: Span) -> Span:
+    now = _now()
+    return Span(now.clock - begin.clock, now.cpu - begin.cpu)
+
+
 @dataclasses.dataclass
 class Run:
     """What one training took.
 
     Attributes:
-      start: Seconds from before `compile` (v1: from before the graph) until the first step is done, or None if this
-        was not asked for.
-      epochs: Seconds of each epoch.
+      start: From before `compile` (v1: from before the graph) until the first step was done; None if not asked for.
+      epochs: Each epoch.
     """
 
-    start: float | None
-    epochs: list[float]
+    start: Span | None
+    epochs: list[Span]
 
 
-Variant = Callable[..., Run]  # (workload, steps, epochs, first_step=False)
+Pause = Callable[[], None]  # Called between epochs: others train then.
+Variant = Callable[..., Run]  # (workload, steps, epochs, pause, first_step=False)
 
 
 class _EpochTimes(keras.callbacks.Callback):
@@ -43,25 +64,30 @@ class _EpochTimes(keras.callbacks.Callback):
 
     async_safe = True
 
-    def __init__(self) -> None:
+    def __init__(self, pause: Pause) -> None:
         super().__init__()
-        self.seconds: list[float] = []
+        self._pause = pause
+        self.epochs: list[Span] = []
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
-        self._begin = time.perf_counter()
+        self._begin = _now()
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        self.seconds.append(time.perf_counter() - self._begin)
+        self.epochs.append(_since(self._begin))
+        self._pause()
 
 
 class _FirstStep(keras.callbacks.Callback):
     """Notes when the first step is done; used only where steps are not timed."""
 
-    time: float | None = None
+    def __init__(self) -> None:
+        super().__init__()
+        self.begin = _now()
+        self.span: Span | None = None
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        if self.time is None:
-            self.time = time.perf_counter()
+        if self.span is None:
+            self.span = _since(self.begin)
 
 
 def with_fit(hooks: str | None, *, numpy: bool = False, jit: bool = False) -> Variant:
@@ -76,30 +102,30 @@ def with_fit(hooks: str | None, *, numpy: bool = False, jit: bool = False) -> Va
       The variant.
     """
 
-    def run(workload: Workload, steps: int, epochs: int, first_step: bool = False) -> Run:
+    def run(workload: Workload, steps: int, epochs: int, pause: Pause, first_step: bool = False) -> Run:
         model = workload.model()
         data = workload.arrays(steps) if numpy else (workload.dataset(),)
         options = {"batch_size": BATCH} if numpy else {"steps_per_epoch": steps}
-        times, first = _EpochTimes(), _FirstStep()
+        times = _EpochTimes(pause)
         with tempfile.TemporaryDirectory() as directory:
-            begin = time.perf_counter()
+            first = _FirstStep()
             compile_model(model, jit=jit)
             callbacks: list[Any] = [times, first] if first_step else [times]
             if hooks is not None:
                 callbacks.append(bridge.HookCallback(hook_set(hooks, directory, workload.inner)))
             model.fit(*data, **options, epochs=epochs, verbose=0, callbacks=callbacks)
-        return Run(first.time - begin if first.time else None, times.seconds)
+        return Run(first.span, times.epochs)
 
     return run
 
 
-def v1_session(workload: Workload, steps: int, epochs: int, first_step: bool = False) -> Run:
+def v1_session(workload: Workload, steps: int, epochs: int, pause: Pause, first_step: bool = False) -> Run:
     """Trains the hand-written network in a MonitoredTrainingSession with the five hooks."""
     del first_step
-    seconds: list[float] = []
-    start = None
+    made: list[Span] = []
+    start: Span | None = None
     with tempfile.TemporaryDirectory() as directory:
-        begin = time.perf_counter()
+        begin = _now()
         with tf.Graph().as_default():
             tf1.set_random_seed(1)
             train_op = v1_train_op(workload)
@@ -108,12 +134,13 @@ def v1_session(workload: Workload, steps: int, epochs: int, first_step: bool = F
             ]
             with tf1.train.MonitoredTrainingSession(hooks=hooks) as session:
                 for _ in range(epochs):
-                    epoch_begin = time.perf_counter()
+                    epoch_begin = _now()
                     for _ in range(steps):
                         session.run(train_op)
-                        start = start or time.perf_counter() - begin
-                    seconds.append(time.perf_counter() - epoch_begin)
-    return Run(start, seconds)
+                        start = start or _since(begin)
+                    made.append(_since(epoch_begin))
+                    pause()
+    return Run(start, made)
 
 
 VARIANTS: dict[str, Variant] = {

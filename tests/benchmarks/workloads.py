@@ -166,7 +166,7 @@ def _v1_lstm(x: tf.Tensor) -> tf.Tensor:
 WORKLOADS = {
     workload.name: workload
     for workload in (
-        Workload("mlp", (32,), _mlp, _v1_mlp, 300, "dense"),
+        Workload("mlp", (32,), _mlp, _v1_mlp, 200, "dense"),
         Workload("cnn", (28, 28, 1), _cnn, _v1_cnn, 100, "conv2d"),
         Workload("lstm", (20, 16), _lstm, _v1_lstm, 100, "lstm"),
     )

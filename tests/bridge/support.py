@@ -24,6 +24,10 @@ BIAS = np.array([0.25], np.float32)
 
 Calls = list[tuple[str, ...]]
 
+# A hook's calls in a fit: OPENING, then STEP as often as there are steps, then "end".
+OPENING = ["begin", "after_create_session"]
+STEP = ["before_run", "after_run"]
+
 
 def small_model(**compile_options: Any) -> keras.Model:
     """A layer `dense` of one unit over three inputs, always with the same weights."""
@@ -45,7 +49,9 @@ class TwoUpdates(keras.Model):
         return self.dense(inputs)
 
     def train_step(self, data: Any) -> dict[str, tf.Tensor]:
-        self.optimizer.apply([tf.zeros_like(weight) for weight in self.trainable_variables], self.trainable_variables)
+        self.optimizer.apply(
+            [tf.zeros_like(weight) for weight in self.trainable_variables], self.trainable_variables
+        )
         return super().train_step(data)
 
 
@@ -207,7 +213,9 @@ class FetchHook(tf1.train.SessionRunHook):
         self.values.append(run_values)
 
 
-def in_session(use: Callable[[Any, Any], Any], build: Callable[[], Any] = lambda: None, **options: Any) -> Any:
+def in_session(
+    use: Callable[[Any, Any], Any], build: Callable[[], Any] = lambda: None, **options: Any
+) -> Any:
     """Opens a session in a fit of one step, and returns what `use(session, build())` returns there."""
     results: list[Any] = []
     train(

@@ -98,7 +98,9 @@ def test_a_checkpoint_within_training_holds_the_values_after_its_step(tmp_path: 
 def test_the_slots_of_the_optimizer_are_in_the_checkpoint(tmp_path: Path) -> None:
     model = small_model(optimizer=keras.optimizers.Adam(0.1))
     train(tf1.train.CheckpointSaverHook(str(tmp_path), save_steps=9), steps=2, model=model)
-    slots = {name for name, _ in tf.train.list_variables(str(tmp_path)) if name.startswith("adam/dense/kernel/")}
+    slots = {
+        name for name, _ in tf.train.list_variables(str(tmp_path)) if name.startswith("adam/dense/kernel/")
+    }
     assert slots == {"adam/dense/kernel/momentum", "adam/dense/kernel/velocity"}
 
 
@@ -136,7 +138,9 @@ def test_the_saver_of_the_collection_is_used(tmp_path: Path) -> None:
 
 def test_saver_and_scaffold_together_are_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="both saver and scaffold"):
-        tf1.train.CheckpointSaverHook(str(tmp_path), save_steps=1, saver=object(), scaffold=tf1.train.Scaffold())
+        tf1.train.CheckpointSaverHook(
+            str(tmp_path), save_steps=1, saver=object(), scaffold=tf1.train.Scaffold()
+        )
 
 
 def test_graph_and_meta_graphs_are_written(tmp_path: Path) -> None:
@@ -282,7 +286,10 @@ def test_a_list_of_summaries_is_written_whole(tmp_path: Path) -> None:
     train(make, steps=3)
     events = read_events(tmp_path)
     assert scalars(tmp_path, "rate") == [(1, 0.125), (3, 0.125)]
-    assert [(event.step, event.histogram_value.num) for event in events.Histograms("weights")] == [(1, 3), (3, 3)]
+    assert [(event.step, event.histogram_value.num) for event in events.Histograms("weights")] == [
+        (1, 3),
+        (3, 3),
+    ]
     assert events.Histograms("weights")[0].histogram_value.max == KERNEL.max()  # Before the first update.
 
 

@@ -86,7 +86,8 @@ def test_the_default_local_init_op_initializes_tables() -> None:
 def test_the_default_ready_ops_report_no_variable() -> None:
     scaffold = tf1.train.Scaffold()
     ready = in_session(
-        lambda session, _: session.run([scaffold.ready_op, scaffold.ready_for_local_init_op]), scaffold=scaffold
+        lambda session, _: session.run([scaffold.ready_op, scaffold.ready_for_local_init_op]),
+        scaffold=scaffold,
     )
     assert [list(names) for names in ready] == [[], []]
 
@@ -104,7 +105,8 @@ def test_the_pieces_are_shared_through_the_collections_of_the_graph() -> None:
             "saver": keys.SAVERS,
         }
         return {
-            piece: session.graph.get_collection(name) == [getattr(scaffold, piece)] for piece, name in names.items()
+            piece: session.graph.get_collection(name) == [getattr(scaffold, piece)]
+            for piece, name in names.items()
         }
 
     assert in_session(look, scaffold=scaffold) == dict.fromkeys(PIECES, True)
@@ -170,7 +172,8 @@ def test_pieces_that_are_passed_in_are_kept() -> None:
         }
 
     kept = scaffold_from(
-        make, lambda session, scaffold, pieces: {name: getattr(scaffold, name) is pieces[name] for name in pieces}
+        make,
+        lambda session, scaffold, pieces: {name: getattr(scaffold, name) is pieces[name] for name in pieces},
     )
     assert set(kept.values()) == {True}
 
@@ -297,7 +300,8 @@ def test_a_summary_op_that_is_passed_in_is_what_is_written(tmp_path: Path) -> No
 def test_copy_from_scaffold_takes_over_what_is_not_given() -> None:
     def make() -> dict[str, Any]:
         first = tf1.train.Scaffold(
-            init_op=tf1.assign(variable("dense/kernel"), ONES), saver=tf1.train.Saver([variable("dense/bias")])
+            init_op=tf1.assign(variable("dense/kernel"), ONES),
+            saver=tf1.train.Saver([variable("dense/bias")]),
         )
         return {"copy_from_scaffold": first, "saver": tf1.train.Saver([variable("dense/kernel")])}
 
@@ -313,7 +317,9 @@ def test_a_scaffolds_saver_may_have_names_of_its_own(tmp_path: Path) -> None:
     def make() -> dict[str, Any]:
         return {"saver": tf1.train.Saver({"old/weights": variable("dense/kernel")})}
 
-    scaffold_from(make, lambda session, scaffold, _: scaffold.saver.save(session, str(tmp_path / "model.ckpt")))
+    scaffold_from(
+        make, lambda session, scaffold, _: scaffold.saver.save(session, str(tmp_path / "model.ckpt"))
+    )
     np.testing.assert_array_equal(saved(tmp_path, "old/weights"), KERNEL)
 
 

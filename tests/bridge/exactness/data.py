@@ -207,6 +207,17 @@ def sparse_rows(k: Keras) -> FitArguments:
     return {"x": tf.data.Dataset.from_tensor_slices((tf.sparse.from_dense(x), y)).batch(BATCH)}
 
 
+def with_length(data: Any) -> Any:
+    """Returns the same data, of which TensorFlow knows the number of batches."""
+
+    def counted(k: Keras) -> FitArguments:
+        given = data(k)
+        batches = sum(1 for _ in given["x"])
+        return {**given, "x": given["x"].apply(tf.data.experimental.assert_cardinality(batches))}
+
+    return functools.wraps(data)(counted)
+
+
 def one_class(k: Keras) -> FitArguments:
     """Targets for a binary metric."""
     x, y = _rows()
