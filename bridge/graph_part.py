@@ -40,13 +40,16 @@ class GraphPart:
     Iterating gives their names; `in` asks for one.
     """
 
-    def __init__(self, nodes: Mapping[str, Any], fetches: Iterable[Any], replaced: Collection[str]) -> None:
+    def __init__(
+        self, nodes: Mapping[str, Any], fetches: Iterable[Any], replaced: Collection[str], *, without_step: bool = False
+    ) -> None:
         """Cuts the part out.
 
         Args:
           nodes: All node definitions of the graph, by name.
           fetches: Tensors and operations of that graph.
           replaced: Names of tensors that are given from outside; what only they need is not in the part.
+          without_step: Whether to leave out the step where nodes only wait for it.
         """
         self._nodes = nodes
         self._replaced = replaced
@@ -59,6 +62,8 @@ class GraphPart:
                 continue
             self._found[name] = None
             for node_input in nodes[name].input:
+                if without_step and node_input.startswith("^") and in_step(node_input[1:]):
+                    continue
                 if node_input.startswith("^") or tensor_name(node_input) not in replaced:
                     queue.append(node_name(node_input))
 
@@ -77,6 +82,24 @@ class GraphPart:
                     if in_step(node_input) and tensor_name(node_input) not in self._replaced:
                         used[tensor_name(node_input)] = None
         return list(used)
+
+    def after_step(self) -> set[str]:
+        """Returns the nodes outside the step that need some of it."""
+        return {name for name in self._after(filter(in_step, self._found)) if not in_step(name)}
+
+    def inputs_from_before(self, late: Collection[str]) -> list[str]:
+        """Returns the names of tensors that these nodes take from nodes outside the step and outside of them."""
+        return list(
+            dict.fromkeys(
+                tensor_name(node_input)
+                for name in late
+                for node_input in self._nodes[name].input
+                if not node_input.startswith("^")
+                and tensor_name(node_input) not in self._replaced
+                and not in_step(node_input)
+                and node_name(node_input) not in late
+            )
+        )
 
     def before_writes(self, *, unit: bool = False) -> tuple[list[str], list[str]]:
         """Finds what must be done before the step writes, so that hooks see the step's start and a step is whole.

@@ -72,7 +72,8 @@ class _Batches:
     known beforehand, since hooks must not see the start of a step that then has no data.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, fused: bool) -> None:
+        self._fused = fused
         self._iterator: Any = None
         self._left: int | None = None
         self._resource: list[tf.Tensor] = []
@@ -92,7 +93,7 @@ class _Batches:
         """
         if iterator is not self._iterator:
             self._iterator = iterator
-            self._left = tf_internals.iterator_length(iterator)
+            self._left = tf_internals.iterator_length(iterator) if self._fused else None
             self._resource = tf.nest.flatten(iterator, expand_composites=True) if self._left is not None else []
         if self._left is None:
             return "batch", _flat(next(iterator))
@@ -141,7 +142,7 @@ class HookedStep:
         self._traces = traces
         self._is_current = is_current
         self._clean_up = clean_up
-        self._batches = _Batches()
+        self._batches = _Batches(fused=not model.run_eagerly)
         self._batch = BatchSource()
         self._steps_per_call = keras_internals.steps_per_execution(model)
         self._graph: StepGraph | None = None

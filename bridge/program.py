@@ -17,7 +17,8 @@ import tensorflow as tf
 
 from bridge import tf_internals
 from bridge.errors import MissingFeedError, StepGraphWarning
-from bridge.graph_part import GraphPart, in_step, tensor_name
+from bridge.eager_step import EagerStep
+from bridge.graph_part import GraphPart, in_step, node_name, tensor_name
 from bridge.step_graph import StepGraph
 from bridge.step_unit import StepUnit
 
@@ -54,9 +55,17 @@ class Program:
     def __init__(self, request: Request, run: Callable[..., Any], reads_batch: bool, writes: frozenset[str]) -> None:
         """Wraps the compiled function."""
         self._run = run
-        self._is_tensor = [isinstance(fetch, tf.Tensor) for fetch in request.fetches]
+        self._is_tensor: list[bool] | None = [isinstance(fetch, tf.Tensor) for fetch in request.fetches]
         self.reads_batch = reads_batch
         self.writes = writes
+
+    @classmethod
+    def of_values(cls, run: Callable[..., list[Any]], writes: frozenset[str]) -> Program:
+        """Wraps a function that reads a batch and returns the values themselves."""
+        program = cls.__new__(cls)
+        program._run, program._is_tensor = run, None
+        program.reads_batch, program.writes = True, writes
+        return program
 
     def __call__(self, inputs: Sequence[tf.Tensor]) -> list[Any]:
         """Runs the program.
@@ -67,6 +76,8 @@ class Program:
         Returns:
           A numpy value for each fetched tensor and None for each operation.
         """
+        if self._is_tensor is None:
+            return self._run(inputs)
         values = iter(self._run(inputs))
         return [next(values).numpy() if is_tensor else None for is_tensor in self._is_tensor]
 
@@ -108,20 +119,62 @@ class ProgramBuilder:
         self._refresh()
         fed = self._fed_names(request.feeds)
         part = GraphPart(self._nodes, request.fetches, {*fed, *self._bindings})
+        if self._graph.trace.eager and any(map(in_step, part)):
+            self._check_placeholders(part, request)
+            return self._around_eager_step(request, part)
+        return self._build(request)
+
+    def _build(self, request: Request, *, without_step: bool = False) -> Program:
+        fed = self._fed_names(request.feeds)
+        part = GraphPart(self._nodes, request.fetches, {*fed, *self._bindings}, without_step=without_step)
         for name in [name for name in part if self._nodes[name].op == "OneShotIterator"]:
             self._hold(name)
-        part = GraphPart(self._nodes, request.fetches, {*fed, *self._bindings})
+        part = GraphPart(self._nodes, request.fetches, {*fed, *self._bindings}, without_step=without_step)
         self._check_placeholders(part, request)
         reads_batch = any(placeholder.op.name in part for placeholder in self._graph.batch)
         self._check_random(part)
         unit = any(map(in_step, part)) and self._stays_unit(part, fed)
         reads_batch = reads_batch or unit
-        nodes = self._edited(part, fed, unit)
+        nodes = self._edited(part, fed, unit, without_step)
         if all(node.op == "NoOp" for node in nodes.values()) and all(isinstance(f, tf.Operation) for f in request.fetches):
             return Program(request, lambda inputs: [], False, frozenset())
         function = self._function(request, nodes, fed, reads_batch, unit)
         writes = part.written_outside_step(self._graph.bindings)
         return Program(request, tf_internals.flat_caller(function, optimize=reads_batch), reads_batch, writes)
+
+    def _around_eager_step(self, request: Request, part: GraphPart) -> Program:
+        """Makes a program whose step runs eagerly, between what hooks read before it and what they make of it."""
+        graph = self._graph
+        late = part.after_step()
+
+        def is_early(fetch: Any) -> bool:
+            return node_name(fetch.name) not in late and not in_step(fetch.name)
+
+        crossing = [graph.graph.get_tensor_by_name(name) for name in part.inputs_from_before(late)]
+        crossing = [t for t in crossing if t.dtype not in (tf.resource, tf.variant)]
+        shown = [graph.graph.get_tensor_by_name(name) for name in part.step_tensors_used_outside()]
+        early = [fetch for fetch in request.fetches if is_early(fetch)]
+        last = [fetch for fetch in request.fetches if not is_early(fetch) and not in_step(fetch.name)]
+        outer_feeds = [feed for feed in request.feeds if not graph.shown_by(feed)]
+        first_program = self._build(Request((*early, *crossing), tuple(request.feeds), request.source))
+        feeds = [*outer_feeds, *crossing, *shown]
+        last_program = self._build(Request(tuple(last), tuple(feeds), "none"), without_step=True)
+        eager_step = EagerStep(graph, request.feeds, shown)
+
+        def run(inputs: Sequence[tf.Tensor]) -> list[Any]:
+            count = len(graph.batch)
+            batch, given = list(inputs[:count]), list(inputs[count:])
+            got = first_program([*batch, *given] if first_program.reads_batch else given)
+            results = {id(fetch): value for fetch, value in zip((*early, *crossing), got, strict=True)}
+            values = eager_step(batch, given)
+            results.update((id(tensor), value.numpy()) for tensor, value in zip(shown, values, strict=True))
+            fed = {id(feed): value for feed, value in zip(request.feeds, given, strict=True)}
+            between = [tf.constant(results[id(tensor)], tensor.dtype) for tensor in crossing]
+            got = last_program([*(fed[id(feed)] for feed in outer_feeds), *between, *values])
+            results.update((id(fetch), value) for fetch, value in zip(last, got, strict=True))
+            return [results.get(id(fetch)) for fetch in request.fetches]
+
+        return Program.of_values(run, first_program.writes | last_program.writes)
 
     def _hold(self, name: str) -> None:
         """Makes a resource that belongs to its kernel, once, so that all programs of the session share it."""
@@ -199,7 +252,9 @@ class ProgramBuilder:
             self._warned.add(message)
             warnings.warn(message, StepGraphWarning, stacklevel=2)
 
-    def _edited(self, part: GraphPart, fed: dict[str, int], unit: bool) -> dict[str, Any]:
+    def _edited(
+        self, part: GraphPart, fed: dict[str, int], unit: bool, without_step: bool
+    ) -> dict[str, Any]:
         """Copies the part's nodes, with state kept apart, initialisers disarmed and reads put first."""
         nodes: dict[str, Any] = {}
         for name in part:
@@ -208,6 +263,10 @@ class ProgramBuilder:
             node = type(self._nodes[name])()
             node.CopyFrom(self._nodes[name])
             node.attr.pop("_class", None)  # Colocation with nodes that may not be in the part.
+            if without_step:
+                kept = [i for i in node.input if not in_step(i.lstrip("^")) or not i.startswith("^")]
+                del node.input[:]
+                node.input.extend(kept)
             value = self._graph.initializers.get(name)
             if value is not None and value not in fed:
                 # A live variable has its value already: v1 initialisers leave it as it is.

@@ -15,6 +15,7 @@ from typing import Any
 import tensorflow as tf
 
 from bridge import keras_internals, random_state
+from bridge.errors import UnsupportedModelError
 from bridge.step_unit import StepUnit
 
 tf1 = tf.compat.v1
@@ -35,8 +36,13 @@ class StepObserver:
       hidden_rate: Whether it was used inside a branch too, which no feed reaches.
     """
 
-    def __init__(self) -> None:
-        """Prepares to watch."""
+    def __init__(self, fed_rate: tf.Tensor | None = None) -> None:
+        """Prepares to watch.
+
+        Args:
+          fed_rate: What the optimizer gets to use as its learning rate, or None for its own.
+        """
+        self._fed_rate = fed_rate
         self.start(None)
 
     def start(self, graph: tf.Graph | None) -> None:
@@ -95,7 +101,9 @@ class StepObserver:
 
     def saw_rate(self, rate: Any) -> Any:
         """Notes the learning rate and returns a tensor of its own for it, through which it can be fed."""
-        if tf1.get_default_graph() is not self.graph:
+        if self.graph is None:  # The step runs eagerly.
+            rate = rate if self._fed_rate is None else self._fed_rate
+        elif tf1.get_default_graph() is not self.graph:
             self.hidden_rate = True
             return rate
         self.rates.append(tf.identity(tf.convert_to_tensor(rate), name="learning_rate"))
@@ -222,6 +230,7 @@ class StepTrace:
       observer: What each inner tensor is.
       summaries: v1 summary tensors that the model's own code made.
       jit: Whether the model was compiled for XLA.
+      eager: Whether the model runs its steps eagerly; then the graph only names their tensors.
     """
 
     def __init__(self, model: Any, kind: str, spec: Any) -> None:
@@ -234,6 +243,8 @@ class StepTrace:
         """
         self.kind = kind
         self.spec = spec
+        self.model = model
+        self.eager = bool(model.run_eagerly)
         self.observer = StepObserver()
         step = whole_step(model, kind)
 
@@ -245,9 +256,18 @@ class StepTrace:
             traced = tf.autograph.experimental.do_not_convert(traced)
         # Keras and TensorFlow build other operations for XLA (loops of known length, for instance), so that the trace
         # must know; the graph itself runs either way.
-        self.jit = bool(model.jit_compile)
-        with observing(model, self.observer):
-            self.function = tf.function(traced, jit_compile=self.jit or None).get_concrete_function(spec)
+        self.jit = bool(model.jit_compile) and not self.eager
+        try:
+            with observing(model, self.observer):
+                self.function = tf.function(traced, jit_compile=self.jit or None).get_concrete_function(spec)
+        except Exception as error:
+            if self.eager:
+                raise UnsupportedModelError(
+                    f"The {kind} step of this model runs eagerly (run_eagerly=True), but hooks need its graph, and it "
+                    f"cannot be traced: {error} Keep what needs values out of the step, for example in a callback or "
+                    "behind tf.py_function."
+                ) from error
+            raise
         graph = self.function.graph
         self.outputs = self.function.structured_outputs
         self.graph_def = graph.as_graph_def()
@@ -261,6 +281,39 @@ class StepTrace:
         self._unit: StepUnit | None = None
         self.summaries = list(graph.get_collection(tf1.GraphKeys.SUMMARIES))
 
+
+    def run_eagerly(self, batch: list[tf.Tensor], rate: tf.Tensor | None) -> dict[str, tf.Tensor]:
+        """Runs the step eagerly, as Keras does with `run_eagerly=True`.
+
+        Args:
+          batch: The flat batch.
+          rate: A learning rate to use instead of the optimizer's, or None.
+
+        Returns:
+          From the names of the traced step's tensors that are known by a documented name to their values in this run.
+        """
+        data = tf.nest.pack_sequence_as(self.spec, batch, expand_composites=True)
+        seen = StepObserver(fed_rate=rate)
+        with observing(self.model, seen):
+            outputs = whole_step(self.model, self.kind)(data)
+        known, values = self.observer, {}
+
+        def match(traced: Any, real: Any) -> None:
+            pairs = zip(tf.nest.flatten(traced, expand_composites=True), tf.nest.flatten(real, expand_composites=True))
+            values.update((tensor.name, value) for tensor, value in pairs if isinstance(tensor, tf.Tensor))
+
+        match(self.outputs, outputs)
+        match(known.rates, seen.rates)
+        if known.loss is not None and seen.loss is not None:
+            match(known.loss, seen.loss)
+        for key, layer_outputs in known.layer_outputs.items():
+            if key in seen.layer_outputs:
+                match(layer_outputs, seen.layer_outputs[key])
+        gradients = {id(variable): gradient for variable, gradient in seen.gradients}
+        for variable, gradient in known.gradients:
+            if id(variable) in gradients:
+                match(gradient, gradients[id(variable)])
+        return values
 
     def unit(self, outputs: list[str]) -> StepUnit:
         """Returns the step as one function that XLA compiles, the same for all programs of all fits.
