@@ -12,7 +12,6 @@ from bridge import cluster, keras_internals
 from bridge.errors import InvalidHookError
 from bridge.fit_guard import FitGuard
 from bridge.hooked_step import HookedStep, last_step_reached
-from bridge.trace import StepTrace
 
 tf1 = tf.compat.v1
 
@@ -70,7 +69,6 @@ class HookCallback(keras.callbacks.Callback):
         self._is_chief = is_chief
         self._scaffold = scaffold
         self._steps: dict[str, HookedStep] = {}
-        self._traces: dict[str, tuple[Any, Any, StepTrace]] = {}
         self._guard: FitGuard | None = None
         self._undo_skip: Callable[[], None] | None = None
 
@@ -154,7 +152,6 @@ class HookCallback(keras.callbacks.Callback):
             hooks,
             scaffold=scaffold,
             plain=plain,
-            traces=self._traces,
             is_current=guard.is_running if guard is not None else lambda: True,
             clean_up=self._abort,
         )

@@ -13,11 +13,12 @@ from bridge.errors import InvalidHookError
 from bridge.live_session import BatchSource, LiveSession
 from bridge.program import NEXT_BATCH
 from bridge.session_creator import LiveSessionCreator, renew
-from bridge.step_graph import StepGraph
+from bridge.step_graph import StepGraph, replicas
 from bridge.trace import StepTrace
 
 tf1 = tf.compat.v1
 
+_TRACE = "_bridge_trace"
 _END_OF_DATA = (StopIteration, tf.errors.OutOfRangeError)
 
 
@@ -62,7 +63,7 @@ def last_step_reached(model: Any, hooks: Iterable[Any]) -> bool:
         return False
     with tf_internals.eager_mode():
         step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
-        return int(step.numpy()) >= min(limits)
+        return int(replicas(step)[0].numpy()) >= min(limits)
 
 
 class _Batches:
@@ -117,7 +118,6 @@ class HookedStep:
         *,
         scaffold: Any,
         plain: Callable[..., Any],
-        traces: dict[str, tuple[Any, Any, StepTrace]],
         is_current: Callable[[], bool],
         clean_up: Callable[[BaseException | None], None],
     ) -> None:
@@ -129,7 +129,6 @@ class HookedStep:
           hooks: Hooks or callables that make them, in the order of their calls.
           scaffold: A `tf.compat.v1.train.Scaffold`, a callable that makes one in the step's graph, or None.
           plain: The model's own compiled function, whose place this object takes.
-          traces: Steps that were traced before, by kind, with the function and the batch they were traced for.
           is_current: Tells whether the fit that this object was made for is the one that calls.
           clean_up: Called with the error when a step fails; gives the model its own function back.
         """
@@ -139,7 +138,6 @@ class HookedStep:
         self._hooks = hooks
         self._made_hooks: list[Any] = []
         self._scaffold = scaffold
-        self._traces = traces
         self._is_current = is_current
         self._clean_up = clean_up
         self._batches = _Batches(fused=not model.run_eagerly)
@@ -253,11 +251,13 @@ class HookedStep:
     def _trace(self, spec: Any, inputs: list[tf.Tensor]) -> StepTrace:
         if spec is None:
             spec = tuple(tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in inputs)
-        plain, known, trace = self._traces.get(self._kind, (None, None, None))
-        if plain is not self.plain or known != spec or trace is None:
+        # The trace lives as long as the model's own compiled function, which Keras makes anew where it must.
+        traced = getattr(self.plain, _TRACE, None)
+        if traced is None or traced[0] != spec:
             keras_internals.build_ahead(self._model, self._kind, spec)
-            trace = StepTrace(self._model, self._kind, spec)
-            self._traces[self._kind] = (self.plain, spec, trace)
+            traced = (spec, StepTrace(self._model, self._kind, spec))
+            setattr(self.plain, _TRACE, traced)
+        trace: StepTrace = traced[1]
         return trace
 
     def close(self) -> None:

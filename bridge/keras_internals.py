@@ -77,11 +77,10 @@ def has_given_name(layer: Any) -> bool:
 
 
 def tf_variable(variable: Any) -> tf.Variable:
-    """Returns the `tf.Variable` inside a Keras 3 variable, an autocasting one, or the variable itself."""
+    """Returns the `tf.Variable` inside a Keras 3 variable or tf_keras's `AutoCastVariable`, or the variable itself."""
     if isinstance(variable, keras.Variable):
         variable = variable._value if getattr(variable, "_value", None) is not None else variable.value
-    inner = getattr(variable, "_variable", None)  # tf_keras's AutoCastVariable hides the real one.
-    return inner if inner is not None and hasattr(inner, "handle") else variable
+    return variable._variable if type(variable).__name__.startswith("AutoCast") else variable
 
 
 def short_name(variable: Any) -> str:

@@ -22,7 +22,7 @@ from bridge.errors import (
 )
 from bridge.graph_part import in_step
 from bridge.program import Program, ProgramBuilder, Request
-from bridge.step_graph import StepGraph
+from bridge.step_graph import StepGraph, replicas
 
 tf1 = tf.compat.v1
 
@@ -144,7 +144,7 @@ class LiveSession(tf_internals.SessionInterface):
             return prepared.mapper.build_results([known[key] for key in prepared.ids])
         with tf_internals.eager_mode():
             if options is not None and options.trace_level:
-                results = step_stats.traced(lambda: program(arguments), run_metadata)
+                results = step_stats.traced(lambda: program(arguments), run_metadata, self.graph)
             else:
                 results = program(arguments)
             if program.writes:
@@ -164,7 +164,7 @@ class LiveSession(tf_internals.SessionInterface):
     def _mirror(self, written: frozenset[str]) -> None:
         """Gives the other replicas of a variable what was assigned to the first."""
         for name in written & self._step_graph.mirrored.keys():
-            first, *others = self._step_graph.mirrored[name].values
+            first, *others = replicas(self._step_graph.mirrored[name])
             for other in others:
                 other.assign(first)
 

@@ -109,7 +109,7 @@ def variables_of(model: Any, step: tf.Variable) -> list[NamedVariable]:
 
     def add(variable: Any, name: str, kind: str) -> None:
         inner = keras_internals.tf_variable(variable)
-        if id(inner) in seen or not hasattr(inner, "handle"):
+        if id(inner) in seen or not hasattr(inner, "assign"):
             return
         seen.add(id(inner))
         trainable = kind == "model" and bool(getattr(variable, "trainable", False))

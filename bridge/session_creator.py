@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bridge import tf_internals
 from bridge.live_session import LiveSession
-from bridge.step_graph import StepGraph
+from bridge.step_graph import StepGraph, replicas
 
 tf1 = tf.compat.v1
 
@@ -86,7 +86,7 @@ class LiveSessionCreator(tf1.train.SessionCreator):
 
     def _step(self) -> int:
         with tf_internals.eager_mode():
-            return int(self._step_graph.step_variable.numpy())
+            return int(replicas(self._step_graph.step_variable)[0].numpy())
 
     @staticmethod
     def _missing(session: LiveSession, ready_op: Any) -> list[str]:

@@ -72,12 +72,17 @@ class StepGraph:
         self.mirrored: dict[str, tf.Variable] = {}
         self.unreachable: dict[str, str] = {}
         self._proxies: dict[int, Any] = {}  # by id of the live handle
+        # Asked before the graph is the default one: distributed variables cannot be looked at from inside.
+        self.step_variable = self._choose_step(model, {id(live) for _, live in trace.captures})
+        variables = names.variables_of(model, self.step_variable)
+        layers = names.layer_names(model)
         with self.graph.as_default():
-            self._add_variables(model)
+            for variable in variables:
+                self._add_variable(variable)
             self.batch = self._add_batch()
             inner = self._import_step()
             self.outputs = self._add_results(inner)
-            self._add_inner_names(model, inner)
+            self._add_inner_names(model, layers, inner)
             for summary in trace.summaries:
                 tf1.add_to_collection(tf1.GraphKeys.SUMMARIES, inner(summary))
 
@@ -88,13 +93,6 @@ class StepGraph:
     def is_live(self, variable: Any) -> bool:
         """Tells whether a v1 variable of the graph stands for one of the model's, which always has a value."""
         return any(variable is proxy for proxy in self._proxies.values())
-
-    def _add_variables(self, model: Any) -> None:
-        captured = {id(live) for _, live in self.trace.captures}
-        step = self._choose_step(model, captured)
-        self.step_variable = step
-        for named in names.variables_of(model, step):
-            self._add_variable(named)
 
     def _choose_step(self, model: Any, captured: set[int]) -> tf.Variable:
         """Finds the counter that this step advances; a step without one gets a counter of its own."""
@@ -185,7 +183,7 @@ class StepGraph:
         self._list("train_op", "operation", None, None)
         return tf.nest.pack_sequence_as(self.trace.outputs, flat, expand_composites=True)
 
-    def _add_inner_names(self, model: Any, inner: Any) -> None:
+    def _add_inner_names(self, model: Any, layers: dict[int, str], inner: Any) -> None:
         observer = self.trace.observer
         logs = self.outputs if isinstance(self.outputs, dict) else {}
         for key, tensor in logs.items():
@@ -200,7 +198,6 @@ class StepGraph:
         if loss is not None:
             self._alias("loss", "loss", loss)
         self._add_rate(model, inner)
-        layers = names.layer_names(model)
         for key, outputs in observer.layer_outputs.items():
             if layers.get(key):
                 self._alias_all(f"{layers[key]}/output", "layer", outputs, inner)
@@ -264,12 +261,14 @@ def _op_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
 
 
+def replicas(variable: tf.Variable) -> list[tf.Variable]:
+    """Returns the variables that a distributed variable is made of, or the variable itself."""
+    components = getattr(variable, "values", None) if hasattr(variable, "distribute_strategy") else None
+    return list(components) if isinstance(components, (list, tuple)) else [variable]
+
+
 def _handles(variable: tf.Variable) -> list[tf.Tensor]:
-    """Returns the handles of a variable, one a replica."""
-    components = getattr(variable, "values", None)
-    if components is not None and not callable(components):
-        return [component.handle for component in components]
-    return [variable.handle]
+    return [component.handle for component in replicas(variable)]
 
 
 def _own_step(model: Any) -> tf.Variable:

@@ -155,7 +155,7 @@ def _step_stats(trace: Any, began: int, graph: tf.Graph | None) -> Any:
     """
     host = [number for number, device in trace.devices.items() if device.name == "/host:CPU"]
     events = sorted(
-        (_read(event) for event in trace.trace_events if event.device_id in host),
+        (_read(event) for event in trace.trace_events if event.device_id in host and _of_use(event)),
         key=lambda event: (event.thread, event.start, -event.end),
     )
     mark = next(event for event in events if event.name == _MARK)
@@ -173,6 +173,12 @@ def _step_stats(trace: Any, began: int, graph: tf.Graph | None) -> Any:
         names = {thread: resource.name for thread, resource in trace.devices[number].resources.items()}
         writer.name_threads(names)
     return writer.stats
+
+
+def _of_use(event: Any) -> bool:
+    if event.name in (_PROPAGATE, _PROCESS, _DONE, _FUNCTION_RUN, _MARK):
+        return True
+    return "long_name" in event.args or "hlo_op" in event.args
 
 
 def _read(event: Any) -> _Event:
@@ -368,15 +374,15 @@ def _nodes_on_gpus(trace: Any, home: str) -> dict[str, str]:
 def _write_gpus(writer: _Writer, trace: Any) -> None:
     """Adds what the GPUs did, under the names that v1 gave their streams and that `Timeline` looks for."""
     gpus = _gpus(trace)
-    for event in sorted(trace.trace_events, key=lambda event: event.timestamp_ps):
-        if event.device_id in gpus:
-            gpu = f"/device:GPU:{gpus[event.device_id]}"
-            read = _read(event)
-            node = event.args.get("tf_op", "") or event.name
-            streams = ["memcpy"] if event.name.startswith("Memcpy") else ["stream:all"]
-            streams.append(f"stream:{event.resource_id}")
-            for stream in streams:
-                writer.add(f"{gpu}/{stream}", node, event.name, read, read.start, read.end, read.end)
+    events = [event for event in trace.trace_events if event.device_id in gpus]
+    for event in sorted(events, key=lambda event: event.timestamp_ps):
+        gpu = f"/device:GPU:{gpus[event.device_id]}"
+        read = _read(event)
+        node = read.args.get("tf_op", "") or event.name
+        streams = ["memcpy"] if event.name.startswith("Memcpy") else ["stream:all"]
+        streams.append(f"stream:{event.resource_id}")
+        for stream in streams:
+            writer.add(f"{gpu}/{stream}", node, event.name, read, read.start, read.end, read.end)
 
 
 class _Writer:

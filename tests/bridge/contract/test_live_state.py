@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -330,6 +331,42 @@ def test_reads_by_hooks_are_the_values_before_the_step() -> None:
     train(reader, data=batches(10).repeat(20), model=model)
     assert step_of(model) == 200
     assert reader.late == []
+
+
+def slow_read(kernel: tf.Variable) -> tf.Tensor:
+    """Reads after a computation that takes longer than the step itself."""
+    large = tf.ones([400, 400])
+    for _ in range(4):
+        large = tf.linalg.matmul(large, large) * 1e-3
+    with tf.control_dependencies([large]):
+        return kernel.read_value()
+
+
+def in_loop(kernel: tf.Variable) -> tf.Tensor:
+    return tf.while_loop(lambda i, _: i < 1, lambda i, _: (i + 1, slow_read(kernel)), [0, tf.zeros([3, 1])])[
+        1
+    ]
+
+
+SLOW_READS: dict[str, Callable[[Any], Any]] = {
+    "plain": slow_read,
+    "branch": lambda kernel: tf.cond(
+        tensor("loss") < 1e9, lambda: slow_read(kernel), lambda: tf.zeros([3, 1])
+    ),
+    "branch before the step": lambda kernel: tf.cond(
+        tf1.is_variable_initialized(kernel), lambda: slow_read(kernel), lambda: tf.zeros([3, 1])
+    ),
+    "loop": in_loop,
+    "function": lambda kernel: tf.function(lambda: slow_read(kernel))(),
+}
+
+
+@pytest.mark.parametrize("kind", SLOW_READS)
+def test_a_read_that_comes_late_is_still_of_the_value_before_the_step(kind: str) -> None:
+    late = FetchHook(lambda: [variable("dense/kernel"), SLOW_READS[kind](variable("dense/kernel"))])
+    train(late, steps=5)
+    for at_once, later in late.results:
+        np.testing.assert_array_equal(later, at_once)
 
 
 def test_a_read_that_a_hook_orders_after_the_step_gives_the_new_value() -> None:

@@ -225,11 +225,11 @@ def one_class(k: Keras) -> FitArguments:
 
 
 def nan_at(batch: int) -> Any:
-    """Returns data of which one batch holds a NaN."""
+    """Returns data of which one batch has a NaN among its targets."""
 
     def with_nan(k: Keras) -> FitArguments:
         x, y = _rows()
-        x[batch * BATCH, 0] = np.nan
+        y[batch * BATCH] = np.nan
         return {"x": x, "y": y, "batch_size": BATCH, "shuffle": False}
 
     return functools.wraps(arrays)(with_nan)

@@ -56,11 +56,11 @@ def _early_stopping_state(callback: Any, directory: Path) -> Any:
 
 
 def _checkpoint(k: Any, directory: Path) -> Any:
-    return k.callbacks.ModelCheckpoint(directory / "at-{epoch:02d}-{loss:.6f}.weights.h5", save_weights_only=True)
+    return k.callbacks.ModelCheckpoint(str(directory / "at-{epoch:02d}-{loss:.6f}.weights.h5"), save_weights_only=True)
 
 
 def _checkpoint_in_epoch(k: Any, directory: Path) -> Any:
-    return k.callbacks.ModelCheckpoint(directory / "at-{epoch:02d}-{batch:02d}.keras", save_freq=3)
+    return k.callbacks.ModelCheckpoint(str(directory / "at-{epoch:02d}-{batch:02d}.keras"), save_freq=3)
 
 
 def _best_checkpoint(k: Any, directory: Path) -> Any:
@@ -220,9 +220,7 @@ def test_a_callback_does_the_same_before_and_after_hook_callback(flavour: str, b
     asks = beside.case.asks
     plain, product = _train_beside(k, beside, tmp_path / "plain", lambda callback: [callback])
     assert plain.stopped == beside.stops
-    assert (len(plain.epochs) < beside.epochs) == (beside.stops and beside.name != "callback-that-stops-in-an-epoch") or (
-        len(plain.epochs) <= beside.epochs
-    )
+    assert (len(plain.epochs) < beside.epochs) == beside.stops
     for place in ("before", "after"):
         hooks = Hooks(tmp_path / f"hooks_{place}", asks)
         hooked, other = _train_beside(

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from tests.bridge.exactness import cases, data, models
-from tests.bridge.exactness.cases import BOTH
+from tests.bridge.exactness.cases import BOTH, KERAS
 from tests.bridge.exactness.running import Hooks, assert_same, outcome, seed
 
 Fit = Callable[..., Any]
@@ -27,6 +27,21 @@ def _compiled(k: Any, model: Any, optimizer: Any = None, **options: Any) -> Any:
     options = {"jit_compile": False, "loss": "mse", "metrics": ["mae"], **options}
     model.compile(optimizer or k.optimizers.Adam(0.01), **options)
     return model
+
+
+def _without_kernel_state(k: Any) -> Any:
+    """A model for a mixture of training with and without hooks.
+
+    The Dropout of tf_keras keeps its random state in the compiled function's kernels. What Keras's own function has
+    there, no other function can take over.
+    """
+    return models.normed(k) if k.__name__ == KERAS else models.undropped(k)
+
+
+def three_fits_of_which_one_has_hooks(k: Any, fit: Fit) -> Iterator[Any]:
+    model = _compiled(k, _without_kernel_state(k))
+    for _ in range(3):
+        yield model, fit(model, **_arrays(k))
 
 
 def three_fits(k: Any, fit: Fit) -> Iterator[Any]:
@@ -80,7 +95,7 @@ def other_batch_shapes(k: Any, fit: Fit) -> Iterator[Any]:
 
 
 def evaluation_and_prediction_between(k: Any, fit: Fit) -> Iterator[Any]:
-    model = _compiled(k, models.normed(k))
+    model = _compiled(k, _without_kernel_state(k))
     given = data.arrays(k)
     yield model, fit(model, **_arrays(k))
     yield model, model.evaluate(given["x"], given["y"], verbose=0)
@@ -163,4 +178,4 @@ def test_a_fit_with_hooks_leaves_no_trace_in_the_other_fits(flavour: str, hooked
         turns.append(1)
         return [Hooks(tmp_path, ASKS).callback()] if len(turns) - 1 == hooked_turn else []
 
-    _assert_same_chapters(_told(k, three_fits, list), _told(k, three_fits, only_one_turn))
+    _assert_same_chapters(_told(k, three_fits_of_which_one_has_hooks, list), _told(k, three_fits_of_which_one_has_hooks, only_one_turn))
