@@ -10,6 +10,7 @@ import tensorflow as tf
 
 from bridge import keras_internals, tf_internals
 from bridge.errors import InvalidHookError
+from bridge.hook_errors import name_the_hook
 from bridge.live_session import BatchSource, LiveSession
 from bridge.program import NEXT_BATCH
 from bridge.session_creator import LiveSessionCreator, renew
@@ -142,7 +143,6 @@ class HookedStep:
         self._clean_up = clean_up
         self._batches = _Batches(fused=not model.run_eagerly)
         self._batch = BatchSource()
-        self._steps_per_call = keras_internals.steps_per_execution(model)
         self._graph: StepGraph | None = None
         self._session: LiveSession | None = None
         self._monitored: Any = None
@@ -167,7 +167,8 @@ class HookedStep:
             return self.plain(data)
         results = []
         try:
-            for step in range(self._steps_per_call):
+            # Asked each time: tf_keras changes it for the last execution of an epoch.
+            for step in range(keras_internals.steps_per_execution(self._model)):
                 try:
                     source, inputs = self._batches.take(iterator)
                 except _END_OF_DATA:
@@ -182,6 +183,7 @@ class HookedStep:
         except _END_OF_DATA:
             raise
         except BaseException as error:
+            name_the_hook(error, self._made_hooks)
             self._clean_up(error)
             raise
         if self._kind == "predict" and len(results) > 1:
@@ -268,6 +270,9 @@ class HookedStep:
         try:
             with self._graph.graph.as_default():
                 monitored.close()
+        except BaseException as error:
+            name_the_hook(error, self._made_hooks)
+            raise
         finally:
             self._flush()
 

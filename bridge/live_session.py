@@ -32,7 +32,8 @@ _counter = itertools.count()
 class _Prepared:
     """Fetches, mapped once: the flat tensors and operations, and how to give results their structure back."""
 
-    def __init__(self, keep: Any, mapper: Any, fetches: tuple[Any, ...]) -> None:
+    def __init__(self, keep: Any, mapper: Any, fetches: tuple[Any, ...], train_op: tf.Operation) -> None:
+        self.is_step = any(fetch is train_op for fetch in fetches)
         self.keep = keep  # The cache is keyed by ids: the objects must stay alive.
         self.mapper = mapper
         self.fetches = fetches
@@ -134,10 +135,12 @@ class LiveSession(tf_internals.SessionInterface):
         prepared = self._prepare(fetches)
         feeds, values = self._split_feeds(feed_dict) if feed_dict else ((), [])
         batch = self._batch
-        key = (prepared.ids, tuple(map(id, feeds)), batch.kind)
+        # Only the step itself is given the batch; what a hook runs besides must not draw one from the data.
+        kind = batch.kind if prepared.is_step else "none"
+        key = (prepared.ids, tuple(map(id, feeds)), kind)
         program = self._programs.get(key)
         if program is None:
-            program = self._build(key, Request(prepared.fetches, feeds, batch.kind))
+            program = self._build(key, Request(prepared.fetches, feeds, kind))
         arguments = [*batch.inputs, *values] if program.reads_batch else values
         if program.reads_batch and batch.results is not None and set(prepared.ids) <= set(batch.results[0]):
             known = dict(zip(*batch.results, strict=True))
@@ -178,7 +181,7 @@ class LiveSession(tf_internals.SessionInterface):
                 except (ValueError, TypeError, AttributeError) as error:
                     self._explain(fetches, error)
                 flat = tuple(self._readable(fetch) for fetch in mapper.unique_fetches())
-            prepared = _Prepared(fetches, mapper, flat)
+            prepared = _Prepared(fetches, mapper, flat, self._step_graph.train_op)
             if key is not None:
                 self._prepared[key] = prepared
         return prepared
@@ -194,12 +197,14 @@ class LiveSession(tf_internals.SessionInterface):
             return fetch
 
     def _explain(self, wanted: Any, error: Exception) -> NoReturn:
-        """Raises the error of a fetch or feed again, with the way out."""
-        for leaf in _leaves(wanted):
-            self._check_element(leaf)
+        """Raises the error of a fetch or feed again, with the hook that asked and the way out."""
+        for owner, asked in wanted.items() if isinstance(wanted, Mapping) else [(None, wanted)]:
+            who = type(owner).__name__ if isinstance(owner, tf1.train.SessionRunHook) else "A run"
+            for leaf in _leaves(asked):
+                self._check_element(leaf, who)
         raise error
 
-    def _check_element(self, leaf: Any) -> None:
+    def _check_element(self, leaf: Any, who: str) -> None:
         if isinstance(leaf, str):
             operations = {operation.name for operation in self.graph.get_operations()}
             if leaf.lstrip("^").split(":")[0] not in operations:
@@ -207,18 +212,18 @@ class LiveSession(tf_internals.SessionInterface):
                 others = [name for name in operations if not in_step(name)]
                 hint = nearest_names(leaf, documented) if documented else nearest_names(leaf, others)
                 raise UnknownNameError(
-                    f"The step's graph has nothing named {leaf!r}. {hint} bridge.describe(model, data) lists all names."
+                    f"{who} asks for {leaf!r}, but the step's graph has nothing of that name. {hint} bridge.describe(model, data) lists all names."
                 )
             return
         graph = getattr(leaf, "graph", None)
         if isinstance(leaf, tf.__internal__.EagerTensor) or (isinstance(leaf, tf.Variable) and not hasattr(leaf, "op")):
             raise ForeignTensorError(
-                f"{leaf!r} is an eager value, not a tensor of the step's graph. Use its name in the graph (see "
+                f"{who} asks for {leaf!r}, an eager value, not a tensor of the step's graph. Use its name in the graph (see "
                 "bridge.describe), or make it in the hook's begin()."
             )
         if graph is not None and graph is not self.graph:
             raise ForeignTensorError(
-                f"{getattr(leaf, 'name', leaf)!r} belongs to another graph than the step's. Hooks whose constructor "
+                f"{who} asks for {getattr(leaf, 'name', leaf)!r}, which belongs to another graph than the step's. Hooks whose constructor "
                 "needs tensors must be given as a callable, which HookCallback calls inside the step's graph: "
                 "HookCallback([lambda: MyHook(...)]); or ask for the tensor by name."
             )
@@ -237,7 +242,7 @@ class LiveSession(tf_internals.SessionInterface):
         try:
             tensor = self.graph.as_graph_element(feed, allow_tensor=True, allow_operation=False)
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            self._check_element(feed)
+            self._check_element(feed, "A feed")
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from error
         if tensor.name in self._step_graph.unreachable:
             raise NotFeedableError(f"{tensor.name} cannot be fed: {self._step_graph.unreachable[tensor.name]}")

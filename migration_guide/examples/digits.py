@@ -51,7 +51,7 @@ LOG_FILE = "train.log"
 LOGGED = "active in conv = "  # What marks the LoggingTensorHook's lines.
 
 
-# ---- TF1 code, as it stands in many repositories. Nothing in this part was changed for Keras. ----
+# ---- TF1 code, as it stands in many repositories. Only the names of tensors are the bridge's. ----
 
 
 class ClippedRateHook(tf1.train.SessionRunHook):
@@ -99,9 +99,8 @@ def make_summary_hook(directory: str) -> tf1.train.SessionRunHook:
 
 def make_logging_hook() -> tf1.train.SessionRunHook:
     """Makes a tensor of an inner activation, and the hook that logs it."""
-    active = tf.reduce_mean(
-        tf.cast(tf1.get_default_graph().get_tensor_by_name("conv/output:0") > 0, tf.float32)
-    )
+    activations = tf1.get_default_graph().get_tensor_by_name("conv/output:0")
+    active = tf.reduce_mean(tf.cast(activations > 0, tf.float32))
     tensors = {"step": "global_step:0", "loss": "loss:0", "active in conv": active}
     return tf1.train.LoggingTensorHook(tensors, every_n_iter=100)
 
@@ -168,9 +167,8 @@ def train(directory: Path, epochs: int, last_step: int) -> Outcome:
         y,
         epochs=epochs,
         validation_data=(x_test, y_test),
-        verbose=1
-        if sys.stdout.isatty()
-        else 2,  # A progress bar, or a line an epoch where the output is a file.
+        # A progress bar, or a line an epoch where the output is no terminal.
+        verbose=1 if sys.stdout.isatty() else 2,
         callbacks=[bridge.HookCallback(hooks)],
     )
     return Outcome(int(model.optimizer.iterations), len(history.epoch), listener, rate_hook)
@@ -212,6 +210,7 @@ def what_hooks_did(directory: Path, epochs: int, last_step: int, outcome: Outcom
     losses = summaries["train/loss"]
     checkpoints = tf.train.get_checkpoint_state(str(directory)).all_model_checkpoint_paths
     saved_at = ", ".join(path.rsplit("-", 1)[1] for path in checkpoints)
+    numbers = sum(map(math.isfinite, losses.values()))
     logged = sum(LOGGED in line for line in (directory / LOG_FILE).read_text().splitlines())
     ended = "ended the fit" if outcome.steps == last_step else "had nothing to do: the fit ended"
     norms, rates = outcome.rate_hook.norms, outcome.rate_hook.rates
@@ -231,7 +230,7 @@ def what_hooks_did(directory: Path, epochs: int, last_step: int, outcome: Outcom
         ),
         (
             "NanTensorHook",
-            f"stopped nothing: all {sum(map(math.isfinite, losses.values()))} saved losses are numbers",
+            f"stopped nothing: {numbers} of the {len(losses)} saved losses are numbers",
         ),
         (
             "StopAtStepHook",
@@ -306,11 +305,11 @@ def main() -> None:
 
     directory = new_directory(arguments.output.absolute())
     log_to(directory / LOG_FILE)
+    print(f"One fit with seven TF1 hooks, which write to {short(directory)}", flush=True)
     outcome = train(directory, arguments.epochs, arguments.last_step)
 
-    print_table(
-        "What each hook did", what_hooks_did(directory, arguments.epochs, arguments.last_step, outcome)
-    )
+    done = what_hooks_did(directory, arguments.epochs, arguments.last_step, outcome)
+    print_table("What each hook did", done)
     print_table(f"Files in {short(directory)}", files_written(directory))
     latest = tf.train.latest_checkpoint(str(directory))
     variables = [(name, str(shape)) for name, shape in tf.train.list_variables(latest)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import keras
@@ -73,10 +74,21 @@ def v1_train_op(workload: Workload) -> tf.Operation:
       The training operation. The loss is named `loss`.
     """
     x, y = tf1.data.make_one_shot_iterator(workload.dataset()).get_next()
-    with tf1.variable_scope("net", use_resource=False):  # TF1's own default.
-        logits = workload.v1_logits(x)
-    loss = tf.identity(tf1.losses.sparse_softmax_cross_entropy(y, logits), name="loss")
-    return tf1.train.AdamOptimizer(1e-3).minimize(loss, tf1.train.get_or_create_global_step())
+    with _as_in_tf1():
+        loss = tf.identity(tf1.losses.sparse_softmax_cross_entropy(y, workload.v1_logits(x)), name="loss")
+        return tf1.train.AdamOptimizer(1e-3).minimize(loss, tf1.train.get_or_create_global_step())
+
+
+@contextlib.contextmanager
+def _as_in_tf1() -> Iterator[None]:
+    """Context in which a graph gets TF1's own variables and loops, which cost a session less than today's."""
+    tf1.disable_resource_variables()
+    tf1.disable_control_flow_v2()
+    try:
+        yield
+    finally:
+        tf1.enable_control_flow_v2()
+        tf1.enable_resource_variables()
 
 
 def _v1_variables(*shape: Any) -> tuple[tf.Variable, tf.Variable]:
@@ -155,11 +167,7 @@ class _LSTMCell:
 
 
 def _v1_lstm(x: tf.Tensor) -> tf.Tensor:
-    tf1.disable_control_flow_v2()  # TF1's own loops.
-    try:
-        _, (_, hidden) = tf1.nn.dynamic_rnn(_LSTMCell(), x, dtype=tf.float32)
-    finally:
-        tf1.enable_control_flow_v2()
+    _, (_, hidden) = tf1.nn.dynamic_rnn(_LSTMCell(), x, dtype=tf.float32)
     return _v1_dense(hidden, CLASSES, "dense")
 
 

@@ -358,6 +358,18 @@ def test_an_error_from_elsewhere_leaves_model_session_and_writers_in_order(
         assert scalars(tmp_path, "rate")[0] == (2, 0.125)
 
 
+def test_an_error_in_the_on_train_end_of_an_earlier_callback_leaves_no_session_open(
+    opened: list[LiveSession],
+) -> None:
+    calls: Calls = []
+    model = small_model()
+    callbacks = [FailingCallback("on_train_end"), bridge.HookCallback(TraceHook(calls))]
+    with pytest.raises(HookFailureError):
+        model.fit(batches(2), callbacks=callbacks, shuffle=False, verbose=0)
+    assert [is_closed(session) for session in opened] == [True]
+    assert "end" not in phases(calls)
+
+
 def test_a_model_trains_on_after_its_validation_data_could_not_be_opened() -> None:
     model = small_model()
     with pytest.raises(Exception, match="Failure"):
