@@ -31,7 +31,9 @@ def is_chief(strategy: tf.distribute.Strategy | None = None) -> bool:
     try:
         config = json.loads(text)
     except json.JSONDecodeError as error:
-        raise ValueError(f"TF_CONFIG is not JSON ({error}). Correct it, or pass is_chief=True or False.") from error
+        raise ValueError(
+            f"TF_CONFIG is not JSON ({error}). Correct it, or pass is_chief=True or False."
+        ) from error
     task = config.get("task") or {}
     if not config.get("cluster") or not task.get("type"):
         return True

@@ -65,7 +65,7 @@ def nearest_names(name: str, known: Iterable[str], count: int = 5) -> str:
       A sentence with the suggestions; names that contain the last part of `name` come first.
     """
     names = sorted(set(known))
-    leaf = name.split(":")[0].rsplit("/", 1)[-1].lower()
+    leaf = name.split(":", maxsplit=1)[0].rsplit("/", 1)[-1].lower()
     close = [n for n in names if leaf and leaf in n.lower()][:count]
     close += [n for n in difflib.get_close_matches(name, names, n=count, cutoff=0.3) if n not in close]
     if not close:

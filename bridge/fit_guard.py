@@ -34,7 +34,9 @@ class FitGuard:
         self._finalizer = weakref.finalize(callback_list, clean_up, None)
 
     @classmethod
-    def around_caller(cls, callback: Any, clean_up: Callable[[BaseException | None], None]) -> FitGuard | None:
+    def around_caller(
+        cls, callback: Any, clean_up: Callable[[BaseException | None], None]
+    ) -> FitGuard | None:
         """Puts a guard around the callback list that is calling `callback` just now.
 
         Keras gives callbacks no way to their list, so that it is read off the calling frames.

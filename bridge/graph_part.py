@@ -12,10 +12,21 @@ from typing import Any
 
 from bridge.step_graph import STEP_SCOPE
 
-_READS = frozenset({"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"})
+_READS = frozenset(
+    {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
+)
 _NO_EFFECT = frozenset({"Identity", "Cast", "Shape", "NoOp"})
 _READING_CALLS = frozenset(
-    {"If", "StatelessIf", "While", "StatelessWhile", "Case", "StatelessCase", "PartitionedCall", "StatefulPartitionedCall"}
+    {
+        "If",
+        "StatelessIf",
+        "While",
+        "StatelessWhile",
+        "Case",
+        "StatelessCase",
+        "PartitionedCall",
+        "StatefulPartitionedCall",
+    }
 )
 
 
@@ -41,7 +52,12 @@ class GraphPart:
     """
 
     def __init__(
-        self, nodes: Mapping[str, Any], fetches: Iterable[Any], replaced: Collection[str], *, without_step: bool = False
+        self,
+        nodes: Mapping[str, Any],
+        fetches: Iterable[Any],
+        replaced: Collection[str],
+        *,
+        without_step: bool = False,
     ) -> None:
         """Cuts the part out.
 

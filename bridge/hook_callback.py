@@ -152,6 +152,7 @@ class HookCallback(keras.callbacks.Callback):
             hooks,
             scaffold=scaffold,
             plain=plain,
+            steps=(self.params or {}).get("steps"),
             is_current=guard.is_running if guard is not None else lambda: True,
             clean_up=self._abort,
         )

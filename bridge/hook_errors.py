@@ -13,7 +13,10 @@ _PHASES = ("begin", "after_create_session", "before_run", "after_run", "end")
 
 _REMEDIES = (
     ("Graph is finalized", "A hook may add operations to the graph in begin() only."),
-    ("Same tensor is fed", "Let one of the hooks feed it, or give each a placeholder_with_default of its own."),
+    (
+        "Same tensor is fed",
+        "Let one of the hooks feed it, or give each a placeholder_with_default of its own.",
+    ),
     ("NaN loss", "NanTensorHook(..., fail_on_nan_loss=False) stops the training instead of raising."),
 )
 
@@ -35,7 +38,7 @@ def name_the_hook(error: BaseException, hooks: Sequence[Any]) -> None:
     if hasattr(error, "add_note"):
         error.add_note(note)
     else:  # Python 3.10 has no notes in its tracebacks.
-        error.__notes__ = [*getattr(error, "__notes__", ()), note]  # type: ignore[attr-defined]
+        error.__notes__ = [*getattr(error, "__notes__", ()), note]
         tf1.logging.error("%s", note)
 
 

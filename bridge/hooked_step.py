@@ -23,7 +23,7 @@ _TRACE = "_bridge_trace"
 _END_OF_DATA = (StopIteration, tf.errors.OutOfRangeError)
 
 
-def resolve_hooks(hooks: Iterable[Any]) -> list[tf1.train.SessionRunHook]:
+def resolve_hooks(hooks: Iterable[Any]) -> list[Any]:
     """Makes the hooks that are still to be made, inside the default graph.
 
     Args:
@@ -58,7 +58,9 @@ def last_step_reached(model: Any, hooks: Iterable[Any]) -> bool:
       True if some hook's `last_step` is not greater than the model's step.
     """
     # TF1's hook itself notices after one step too many.
-    limits = [hook._last_step for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._last_step]
+    limits = [
+        hook._last_step for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._last_step
+    ]
     optimizers = keras_internals.optimizers_of(model)
     if not limits or not optimizers:
         return False
@@ -74,10 +76,12 @@ class _Batches:
     known beforehand, since hooks must not see the start of a step that then has no data.
     """
 
-    def __init__(self, *, fused: bool) -> None:
+    def __init__(self, *, fused: bool, steps: int | None) -> None:
         self._fused = fused
+        self._steps = steps
         self._iterator: Any = None
         self._left: int | None = None
+        self._guessed = False
         self._resource: list[tf.Tensor] = []
 
     def is_new(self, iterator: Any) -> bool:
@@ -95,8 +99,18 @@ class _Batches:
         """
         if iterator is not self._iterator:
             self._iterator = iterator
+            self._guessed = False
             self._left = tf_internals.iterator_length(iterator) if self._fused else None
-            self._resource = tf.nest.flatten(iterator, expand_composites=True) if self._left is not None else []
+            self._resource = (
+                tf.nest.flatten(iterator, expand_composites=True) if self._left is not None else []
+            )
+            if self._fused and self._left is None and self._steps:
+                # Keras's own datasets of arrays do not know their length, but Keras does.
+                self._left = self._steps
+                self._resource = tf.nest.flatten(iterator, expand_composites=True)
+                self._guessed = True
+        if self._left == 0 and self._guessed:
+            self._left = None  # With steps_per_epoch an iterator goes on in the next epoch.
         if self._left is None:
             return "batch", _flat(next(iterator))
         if self._left == 0:
@@ -119,6 +133,7 @@ class HookedStep:
         *,
         scaffold: Any,
         plain: Callable[..., Any],
+        steps: int | None,
         is_current: Callable[[], bool],
         clean_up: Callable[[BaseException | None], None],
     ) -> None:
@@ -130,6 +145,7 @@ class HookedStep:
           hooks: Hooks or callables that make them, in the order of their calls.
           scaffold: A `tf.compat.v1.train.Scaffold`, a callable that makes one in the step's graph, or None.
           plain: The model's own compiled function, whose place this object takes.
+          steps: How many steps Keras says an epoch has, or None.
           is_current: Tells whether the fit that this object was made for is the one that calls.
           clean_up: Called with the error when a step fails; gives the model its own function back.
         """
@@ -141,7 +157,7 @@ class HookedStep:
         self._scaffold = scaffold
         self._is_current = is_current
         self._clean_up = clean_up
-        self._batches = _Batches(fused=not model.run_eagerly)
+        self._batches = _Batches(fused=not model.run_eagerly, steps=steps)
         self._batch = BatchSource()
         self._graph: StepGraph | None = None
         self._session: LiveSession | None = None
@@ -231,6 +247,7 @@ class HookedStep:
         """Builds the graph and opens the session; from here on hooks live."""
         graph = StepGraph(self._model, self._trace(getattr(data, "element_spec", None), inputs))
         self._graph = graph
+
         def make_session() -> LiveSession:
             self._session = LiveSession(graph, self._batch)
             return self._session
@@ -292,8 +309,14 @@ class HookedStep:
             self._flush()
 
     def _flush(self) -> None:
-        listeners = [listener for hook in self._made_hooks for listener in getattr(hook, "_listeners", None) or ()]
-        kept = [value for owner in (*self._made_hooks, *listeners) for value in getattr(owner, "__dict__", {}).values()]
+        listeners = [
+            listener for hook in self._made_hooks for listener in getattr(hook, "_listeners", None) or ()
+        ]
+        kept = [
+            value
+            for owner in (*self._made_hooks, *listeners)
+            for value in getattr(owner, "__dict__", {}).values()
+        ]
         for writer in (*tf_internals.cached_writers(), *kept):
             if isinstance(writer, tf1.summary.FileWriter):
                 writer.flush()
@@ -315,4 +338,6 @@ _ABORTED = _Closed()
 
 def _flat(batch: Any) -> list[tf.Tensor]:
     flat = tf.nest.flatten(batch, expand_composites=True)
-    return [value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(np.asarray(value)) for value in flat]
+    return [
+        value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(np.asarray(value)) for value in flat
+    ]

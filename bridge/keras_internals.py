@@ -156,7 +156,7 @@ def schedule_of(optimizer: Any) -> Callable[[Any], Any] | None:
     return rate if callable(rate) and not hasattr(rate, "assign") else None
 
 
-class observed_rate:
+class ObservedRate:
     """Context in which the optimizer's reading of its learning rate goes through `observe`.
 
     Keras 3 reads it in one private method; tf_keras reads the variable where it is used, which the step graph finds
@@ -250,7 +250,10 @@ def build_ahead(model: Any, kind: str, spec: Any) -> None:
     """
     if is_tf_keras(model) or kind != "train" or not hasattr(model, "_symbolic_build"):
         return
-    stock = type(model).train_step is keras.Model.train_step and type(model).compute_loss is keras.Model.compute_loss
+    stock = (
+        type(model).train_step is keras.Model.train_step
+        and type(model).compute_loss is keras.Model.compute_loss
+    )
     dense = all(type(part) is tf.TensorSpec for part in tf.nest.flatten(spec))
     if stock and dense and all(layer.built for layer in model._flatten_layers()):
         with model.distribute_strategy.scope():

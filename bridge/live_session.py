@@ -54,7 +54,9 @@ class BatchSource:
 
     def __init__(self) -> None:
         """Starts outside a step."""
-        self.clear()
+        self.kind = "none"
+        self.inputs: list[tf.Tensor] = []
+        self.results: tuple[tuple[int, ...], list[Any]] | None = None
 
     def give(self, kind: str, inputs: list[tf.Tensor]) -> None:
         """Offers a batch to the next run of the step."""
@@ -64,8 +66,8 @@ class BatchSource:
     def clear(self) -> None:
         """Ends the step."""
         self.kind = "none"
-        self.inputs: list[tf.Tensor] = []
-        self.results: tuple[tuple[int, ...], list[Any]] | None = None
+        self.inputs = []
+        self.results = None
 
 
 class LiveSession(tf_internals.SessionInterface):
@@ -216,7 +218,9 @@ class LiveSession(tf_internals.SessionInterface):
                 )
             return
         graph = getattr(leaf, "graph", None)
-        if isinstance(leaf, tf.__internal__.EagerTensor) or (isinstance(leaf, tf.Variable) and not hasattr(leaf, "op")):
+        if isinstance(leaf, tf.__internal__.EagerTensor) or (
+            isinstance(leaf, tf.Variable) and not hasattr(leaf, "op")
+        ):
             raise ForeignTensorError(
                 f"{who} asks for {leaf!r}, an eager value, not a tensor of the step's graph. Use its name in the graph (see "
                 "bridge.describe), or make it in the hook's begin()."
@@ -245,7 +249,9 @@ class LiveSession(tf_internals.SessionInterface):
             self._check_element(feed, "A feed")
             raise TypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from error
         if tensor.name in self._step_graph.unreachable:
-            raise NotFeedableError(f"{tensor.name} cannot be fed: {self._step_graph.unreachable[tensor.name]}")
+            raise NotFeedableError(
+                f"{tensor.name} cannot be fed: {self._step_graph.unreachable[tensor.name]}"
+            )
         if not self.graph.is_feedable(tensor):
             raise ValueError(f"Tensor {tensor.name} may not be fed.")
         return tensor
@@ -285,10 +291,12 @@ class LiveSession(tf_internals.SessionInterface):
 
         def call(*arguments: Any, options: Any = None, run_metadata: Any = None) -> Any:
             if len(arguments) != len(feeds):
-                raise ValueError(f"The callable takes {len(feeds)} arguments, but {len(arguments)} were given.")
+                raise ValueError(
+                    f"The callable takes {len(feeds)} arguments, but {len(arguments)} were given."
+                )
             if not accept_options and (options is not None or run_metadata is not None):
                 raise TypeError("Make the callable with accept_options=True to pass options or run_metadata.")
-            return self.run(fetches, dict(zip(feeds, arguments)), options, run_metadata)
+            return self.run(fetches, dict(zip(feeds, arguments, strict=True)), options, run_metadata)
 
         return call
 
@@ -328,6 +336,8 @@ class LiveSession(tf_internals.SessionInterface):
         """Frees what hooks created, and refuses further runs. Closing twice is fine."""
         if not self._closed:
             self._closed = True
+            with tf_internals.eager_mode():
+                self._builder.free()
             self._prepared.clear()
             self._programs.clear()
 

@@ -18,7 +18,9 @@ from bridge import keras_internals
 GLOBAL_STEP = "global_step"
 
 # Operations that every step graph owns; a variable of the same name gets a number.
-RESERVED = frozenset({"batch", "captured", "gradients", "keras_step", "learning_rate", "logs", "loss", "train_op"})
+RESERVED = frozenset(
+    {"batch", "captured", "gradients", "keras_step", "learning_rate", "logs", "loss", "train_op"}
+)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -16,8 +16,8 @@ from typing import Any
 import tensorflow as tf
 
 from bridge import tf_internals
-from bridge.errors import MissingFeedError, StepGraphWarning
 from bridge.eager_step import EagerStep
+from bridge.errors import MissingFeedError, StepGraphWarning
 from bridge.graph_part import GraphPart, in_step, node_name, tensor_name
 from bridge.step_graph import StepGraph
 from bridge.step_unit import StepUnit
@@ -52,7 +52,9 @@ class Program:
       writes: Names of the bound handles that operations outside the step write.
     """
 
-    def __init__(self, request: Request, run: Callable[..., Any], reads_batch: bool, writes: frozenset[str]) -> None:
+    def __init__(
+        self, request: Request, run: Callable[..., Any], reads_batch: bool, writes: frozenset[str]
+    ) -> None:
         """Wraps the compiled function."""
         self._run = run
         self._is_tensor: list[bool] | None = [isinstance(fetch, tf.Tensor) for fetch in request.fetches]
@@ -96,6 +98,7 @@ class ProgramBuilder:
         self._container = container
         self._bindings = dict(step_graph.bindings)
         self._held: list[Any] = []
+        self._kept: dict[str, Any] = {}
         self._unit: StepUnit | None = None
         self._version = -1
         self._warned: set[str] = set()
@@ -136,7 +139,9 @@ class ProgramBuilder:
         unit = any(map(in_step, part)) and self._stays_unit(part, fed)
         reads_batch = reads_batch or unit
         nodes = self._edited(part, fed, unit, without_step)
-        if all(node.op == "NoOp" for node in nodes.values()) and all(isinstance(f, tf.Operation) for f in request.fetches):
+        if all(node.op == "NoOp" for node in nodes.values()) and all(
+            isinstance(f, tf.Operation) for f in request.fetches
+        ):
             return Program(request, lambda inputs: [], False, frozenset())
         function = self._function(request, nodes, fed, reads_batch, unit)
         writes = part.written_outside_step(self._graph.bindings)
@@ -175,6 +180,31 @@ class ProgramBuilder:
             return [results.get(id(fetch)) for fetch in request.fetches]
 
         return Program.of_values(run, first_program.writes | last_program.writes)
+
+    def free(self) -> None:
+        """Destroys the variables, tables and queues that programs of this builder have made."""
+        graph = self._graph.graph
+        made = [
+            name
+            for name in self._kept
+            if any(t.dtype == tf.resource for t in graph.get_operation_by_name(name).outputs)
+            and f"{name}:0" not in self._bindings
+        ]
+        graph_def = self._graph_def(
+            [self._kept[name] for name in made if not self._kept[name].input], unit=False
+        )
+
+        def destroy() -> tf.Tensor:
+            names = [f"{node.name}:0" for node in graph_def.node]
+            handles = tf.graph_util.import_graph_def(graph_def, name="", return_elements=names) or ()
+            destroyed = [tf.raw_ops.DestroyResourceOp(resource=h, ignore_lookup_error=True) for h in handles]
+            with tf.control_dependencies(destroyed):
+                return tf.constant(0)
+
+        if graph_def.node:
+            tf1.wrap_function(destroy, [])()
+        self._kept.clear()
+        self._held.clear()
 
     def _hold(self, name: str) -> None:
         """Makes a resource that belongs to its kernel, once, so that all programs of the session share it."""
@@ -220,7 +250,9 @@ class ProgramBuilder:
                 else "Pass it in feed_dict."
             )
             fetched = [fetch.name for fetch in request.fetches][:4]
-            raise MissingFeedError(f"You must feed a value for placeholder tensor '{name}' to fetch {fetched}. {remedy}")
+            raise MissingFeedError(
+                f"You must feed a value for placeholder tensor '{name}' to fetch {fetched}. {remedy}"
+            )
 
     def _stays_unit(self, part: GraphPart, fed: dict[str, int]) -> bool:
         """Tells whether the step runs as one function for XLA; says so once where it should and cannot."""
@@ -229,7 +261,9 @@ class ProgramBuilder:
         inner = [name for name in part.step_tensors_used_outside() if name not in self._graph.unit_outputs]
         inner += [name for name in fed if in_step(name)]
         if inner:
-            shown = [a for a, tensors in self._graph.aliases.items() for t in tensors if t.name in inner] or inner
+            shown = [
+                a for a, tensors in self._graph.aliases.items() for t in tensors if t.name in inner
+            ] or inner
             self._warn(
                 f"A hook asks for {shown[0].split(':')[0]!r}, which lies inside the step that jit_compile compiles as a "
                 "whole; steps that ask for it run without XLA. To choose this for all steps, use "
@@ -252,9 +286,7 @@ class ProgramBuilder:
             self._warned.add(message)
             warnings.warn(message, StepGraphWarning, stacklevel=2)
 
-    def _edited(
-        self, part: GraphPart, fed: dict[str, int], unit: bool, without_step: bool
-    ) -> dict[str, Any]:
+    def _edited(self, part: GraphPart, fed: dict[str, int], unit: bool, without_step: bool) -> dict[str, Any]:
         """Copies the part's nodes, with state kept apart, initialisers disarmed and reads put first."""
         nodes: dict[str, Any] = {}
         for name in part:
@@ -277,12 +309,13 @@ class ProgramBuilder:
                 node.attr["container"].s = self._container.encode()
                 if not node.attr["shared_name"].s:
                     node.attr["shared_name"].s = name.encode()
+                self._kept[name] = node
             nodes[name] = node
         if unit:
             self._put_unit(nodes, part)
             return nodes
         early, writers = part.before_writes()
-        if early and writers:
+        if writers and not without_step:
             nodes[_BARRIER] = self._barrier(early, nodes, part)
             for writer in writers:
                 nodes[writer].input.append(f"^{_BARRIER}")
@@ -293,6 +326,13 @@ class ProgramBuilder:
         barrier = tf1.NodeDef(name=_BARRIER, op="NoOp")
         for name in early:
             barrier.input.extend(self._when_read(name, nodes, part))
+        placeholders = [t for t in self._graph.batch if t.op.name in part]
+        for placeholder in placeholders[:1]:
+            # Without data there is no step: not even the writes that need none, such as the step counter's.
+            has_data = tf1.NodeDef(name=f"{_BARRIER}/has_data", op="Identity", input=[placeholder.op.name])
+            has_data.attr["T"].type = placeholder.dtype.as_datatype_enum
+            nodes[has_data.name] = has_data
+            barrier.input.append(f"^{has_data.name}")
         return barrier
 
     def _when_read(self, reader: str, nodes: dict[str, Any], part: GraphPart) -> list[str]:
@@ -306,7 +346,9 @@ class ProgramBuilder:
         types = nodes[reader].attr["T" if "While" in nodes[reader].op else "Tout"].list.type
         waits = []
         for position, kind in enumerate(types):
-            wait = tf1.NodeDef(name=f"{reader}/has_read_{position}", op="Identity", input=[f"{reader}:{position}"])
+            wait = tf1.NodeDef(
+                name=f"{reader}/has_read_{position}", op="Identity", input=[f"{reader}:{position}"]
+            )
             wait.attr["T"].type = kind
             nodes[wait.name] = wait
             waits.append(f"^{wait.name}")
@@ -319,8 +361,8 @@ class ProgramBuilder:
             self._unit = trace.unit(sorted(name.split("/", 1)[1] for name in self._graph.unit_outputs))
         call = self._unit.call(_UNIT, [self._graph.inputs[t.name].name for t in trace.function.inputs])
         early, _ = part.before_writes(unit=True)
-        if early:
-            nodes[_BARRIER] = self._barrier(early, nodes, part)
+        nodes[_BARRIER] = self._barrier(early, nodes, part)
+        if nodes[_BARRIER].input:
             call.input.append(f"^{_BARRIER}")
         for node in nodes.values():
             inputs = []
@@ -365,7 +407,9 @@ class ProgramBuilder:
         leading = len(spec)
         spec.extend(tf.TensorSpec(t.shape, t.dtype) for t in request.feeds)
         graph_def = self._graph_def(nodes.values(), unit)
-        used = {tensor_name(name) for node in graph_def.node for name in node.input if not name.startswith("^")}
+        used = {
+            tensor_name(name) for node in graph_def.node for name in node.input if not name.startswith("^")
+        }
         outside = [self._name_outside(fetch, unit) for fetch in request.fetches]
 
         def program(*arguments: Any) -> list[tf.Tensor]:
@@ -374,7 +418,7 @@ class ProgramBuilder:
             if leading and request.source == "iterator":
                 with tf.name_scope(NEXT_BATCH):
                     batch = tf.nest.flatten(arguments[0].get_next(), expand_composites=True)
-            inputs.update((t.name, value) for t, value in zip(graph.batch, batch))
+            inputs.update((t.name, value) for t, value in zip(graph.batch, batch, strict=False))
             inputs.update((name, arguments[leading + position]) for name, position in fed.items())
             outer = tf1.get_default_graph()
             for name, live in self._bindings.items():
@@ -383,7 +427,8 @@ class ProgramBuilder:
             wanted = [name for name in outside if name not in inputs]
             mapped = {name: value for name, value in inputs.items() if name in used}
             got = iter(
-                tf.graph_util.import_graph_def(graph_def, input_map=mapped, name="", return_elements=wanted) or ()
+                tf.graph_util.import_graph_def(graph_def, input_map=mapped, name="", return_elements=wanted)
+                or ()
             )
             results = [inputs[name] if name in inputs else next(got) for name in outside]
             with tf.control_dependencies([r for r in results if isinstance(r, tf.Operation)]):

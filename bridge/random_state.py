@@ -24,7 +24,9 @@ _STATELESS = {
     "TruncatedNormal": "StatelessTruncatedNormalV2",
 }
 # Random operations that have no stateless counterpart with the same numbers.
-_OTHERS = frozenset({"Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoisson", "RandomPoissonV2"})
+_OTHERS = frozenset(
+    {"Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoisson", "RandomPoissonV2"}
+)
 _OTHERS |= {"RandomShuffle"}
 
 # A kernel sets aside this many blocks of the generator for each number it returns (`ReserveRandomOutputs`).
@@ -103,7 +105,14 @@ def _replace(node: Any, graph_def: Any, state: RandomState) -> None:
     algorithm = constant("algorithm", 1, np.int32)  # Philox
 
     shape = node.input[0]
-    size = add("size", "Prod", [shape, constant("axis", [0], np.int32)], T=_dtype(shape_type), Tidx=tf.int32, keep_dims=False)
+    size = add(
+        "size",
+        "Prod",
+        [shape, constant("axis", [0], np.int32)],
+        T=_dtype(shape_type),
+        Tidx=tf.int32,
+        keep_dims=False,
+    )
     size = add("count", "Cast", [size], SrcT=_dtype(shape_type), DstT=tf.int64)
     blocks = add("blocks", "Mul", [size, constant("each", _BLOCKS_PER_NUMBER, np.int64)], T=tf.int64)
     add("advance", "AssignAddVariableOp", [handle, blocks, f"^{read}"], dtype=tf.int64)

@@ -13,6 +13,7 @@ from bridge.live_session import LiveSession
 from bridge.step_graph import StepGraph, replicas
 
 tf1 = tf.compat.v1
+_SessionCreator: Any = tf1.train.SessionCreator
 
 # What `Scaffold.finalize` fills in where nothing was given: operations of one graph. A scaffold that serves another fit
 # must lose them again, and it has no public way to.
@@ -20,14 +21,16 @@ _PIECES = ("_init_op", "_ready_op", "_ready_for_local_init_op", "_local_init_op"
 _given_pieces: weakref.WeakKeyDictionary[Any, frozenset[str]] = weakref.WeakKeyDictionary()
 
 
-class LiveSessionCreator(tf1.train.SessionCreator):
+class LiveSessionCreator(_SessionCreator):
     """Stands for `tf.compat.v1.train.ChiefSessionCreator` over a Keras step.
 
     The model's own variables have their values already; initialisers of v1 leave them alone. What hooks create is
     initialised here. The scaffold's `init_op` and `init_fn` run only for a model that was not trained before.
     """
 
-    def __init__(self, make_session: Callable[[], LiveSession], step_graph: StepGraph, scaffold: Any = None) -> None:
+    def __init__(
+        self, make_session: Callable[[], LiveSession], step_graph: StepGraph, scaffold: Any = None
+    ) -> None:
         """Prepares to open sessions on the step's graph, which must be the default one.
 
         Args:
@@ -104,7 +107,9 @@ def renew(scaffold: Any) -> None:
     Args:
       scaffold: A `tf.compat.v1.train.Scaffold`. Pieces that its maker gave are kept.
     """
-    given = _given_pieces.setdefault(scaffold, frozenset(p for p in _PIECES if getattr(scaffold, p, None) is not None))
+    given = _given_pieces.setdefault(
+        scaffold, frozenset(p for p in _PIECES if getattr(scaffold, p, None) is not None)
+    )
     for piece in _PIECES:
         if piece not in given:
             setattr(scaffold, piece, None)

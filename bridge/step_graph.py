@@ -97,7 +97,8 @@ class StepGraph:
     def _choose_step(self, model: Any, captured: set[int]) -> tf.Variable:
         """Finds the counter that this step advances; a step without one gets a counter of its own."""
         counters = [
-            keras_internals.tf_variable(keras_internals.step_variable(o)) for o in keras_internals.optimizers_of(model)
+            keras_internals.tf_variable(keras_internals.step_variable(o))
+            for o in keras_internals.optimizers_of(model)
         ]
         advanced = [c for c in counters if captured.intersection(map(id, _handles(c)))]
         self.advances_step = bool(advanced) or self.trace.kind != "train"
@@ -147,7 +148,10 @@ class StepGraph:
     def _import_step(self) -> Any:
         """Imports the traced step; returns the function from its tensors to the imported ones."""
         trace = self.trace
-        inputs = {argument.name: placeholder for argument, placeholder in zip(trace.arguments, self.batch, strict=True)}
+        inputs = {
+            argument.name: placeholder
+            for argument, placeholder in zip(trace.arguments, self.batch, strict=True)
+        }
         for tensor, live in trace.captures:
             proxy = self._proxies.get(id(live))
             if proxy is not None:
@@ -287,7 +291,7 @@ def _batch_names(spec: Any, kind: str) -> list[str]:
     if kind == "predict":
         parts = parts[:1] if isinstance(spec, tuple) else parts
     found: list[str] = []
-    for label, part in zip(("x", "y", "sample_weight"), parts):
+    for label, part in zip(("x", "y", "sample_weight"), parts, strict=False):
         found.extend(f"batch/{label}/{path}" if path else f"batch/{label}" for path in _component_names(part))
     return [_op_name(name) for name in found]
 
@@ -300,7 +304,7 @@ def _component_names(structure: Any) -> list[str]:
         # tf.nest takes dictionaries in the order of their sorted keys.
         pairs = [(str(key), structure[key]) for key in sorted(structure)]
     elif hasattr(structure, "_fields"):
-        pairs = list(zip(structure._fields, structure))
+        pairs = list(zip(structure._fields, structure, strict=True))
     elif isinstance(structure, (list, tuple)):
         pairs = [(str(position), value) for position, value in enumerate(structure)]
     else:
@@ -310,7 +314,9 @@ def _component_names(structure: Any) -> list[str]:
 
 
 def _is_composite(value: Any) -> bool:
-    return isinstance(value, (tf.RaggedTensor, tf.RaggedTensorSpec, tf.SparseTensor, tf.SparseTensorSpec, tf.IndexedSlices))
+    return isinstance(
+        value, (tf.RaggedTensor, tf.RaggedTensorSpec, tf.SparseTensor, tf.SparseTensorSpec, tf.IndexedSlices)
+    )
 
 
 def _role_names(value: Any, count: int) -> list[str]:

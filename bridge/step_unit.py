@@ -12,6 +12,7 @@ import tensorflow as tf
 
 tf1 = tf.compat.v1
 
+
 class StepUnit:
     """A traced step as one function.
 
@@ -45,7 +46,7 @@ class StepUnit:
             got = tf.graph_util.import_graph_def(
                 graph_def, input_map=inputs, name="", return_elements=[*own, *effects]
             )
-            inputs.update(zip(own, got))
+            inputs.update(zip(own, got[: len(own)], strict=True))
             with tf.control_dependencies(got[len(own) :]):
                 return [tf.identity(inputs[name]) for name in outputs]
 
@@ -64,7 +65,7 @@ class StepUnit:
           name: The node's name.
           inputs: Names of the tensors that the step takes: batch and captured handles.
         """
-        sources = [i[:-2] if i.endswith(":0") else i for i in inputs]
+        sources = [name.removesuffix(":0") for name in inputs]
         node = tf1.NodeDef(name=name, op="StatefulPartitionedCall", input=sources)
         node.attr["f"].func.name = self._definition.signature.name
         node.attr["Tin"].list.type.extend(t.as_datatype_enum for t in self._types[0])

@@ -6,6 +6,7 @@ when a TensorFlow release moves one.
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
@@ -14,6 +15,12 @@ import tensorflow as tf
 
 # Tracing of single runs (`RunMetadata`) has no public switch in eager mode.
 from tensorflow.python.eager import context as _context
+
+# Runs a function of the eager context; `call_flat` of the function does it with twice the time around the kernel.
+from tensorflow.python.eager import execute as _execute
+
+# Gives an error from inside a function the text that all functions give it.
+from tensorflow.python.eager.polymorphic_function.atomic_function import InterpolateRuntimeError
 
 # `Session.as_default` is this function on the session; a session of another class needs the function itself.
 from tensorflow.python.framework.stack import default_session as default_session
@@ -70,7 +77,9 @@ def expand_feeds(feed_dict: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
     return pairs
 
 
-def flat_caller(function: Any, *, optimize: bool = True) -> Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]:
+def flat_caller(
+    function: Any, *, optimize: bool = True
+) -> Callable[[Sequence[tf.Tensor]], Sequence[tf.Tensor]]:
     """Returns a function that runs a concrete function on its flat inputs, captures included.
 
     The public call takes its arguments apart and checks them anew on every step, which costs a third of the time
@@ -85,22 +94,20 @@ def flat_caller(function: Any, *, optimize: bool = True) -> Callable[[Sequence[t
     """
     inference = function._inference_function
     captured = list(function.captured_inputs)
-    call = inference.call_flat
+    name, count = inference.name.decode(), len(inference.function_type.flat_outputs)
+    config = tf.compat.v1.ConfigProto()
     if not optimize:
-        config = tf.compat.v1.ConfigProto()
         config.graph_options.rewrite_options.disable_meta_optimizer = True
-        options = _context.FunctionCallOptions(config_proto=config)
+    context = _context.context()
+    options = context.function_call_options if optimize else _context.FunctionCallOptions(config_proto=config)
+    attributes = tuple(itertools.chain(*options.as_attrs().items()))
 
     def run(inputs: Sequence[tf.Tensor]) -> Sequence[tf.Tensor]:
-        if optimize:
-            return call(*inputs, *captured)
-        context = _context.context()
-        before = context.function_call_options
-        context.function_call_options = options
         try:
-            return call(*inputs, *captured)
-        finally:
-            context.function_call_options = before
+            return _execute.execute(name, count, inputs=[*inputs, *captured], attrs=attributes, ctx=context)
+        except tf.errors.OpError:
+            with InterpolateRuntimeError(inference):  # Names the operation and where it was made.
+                raise
 
     run.owner = function  # type: ignore[attr-defined]  # It owns the C function.
     return run
@@ -108,7 +115,10 @@ def flat_caller(function: Any, *, optimize: bool = True) -> Callable[[Sequence[t
 
 def device_attributes() -> list[Any]:
     """Returns the local devices in the form that `Session.list_devices` gives."""
-    return [_DeviceAttributes(device.name, device.device_type, 0, 0) for device in tf.config.list_logical_devices()]
+    return [
+        _DeviceAttributes(device.name, device.device_type, 0, 0)
+        for device in tf.config.list_logical_devices()
+    ]
 
 
 def iterator_length(iterator: Any) -> int | None:

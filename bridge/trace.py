@@ -130,14 +130,16 @@ def observing(model: Any, observer: StepObserver) -> Iterator[None]:
         stack.enter_context(_replaced(layer_class, "__call__", _watch_layer))
         stack.enter_context(_replaced(tf.GradientTape, "gradient", _watch_tape))
         if hasattr(model, "compute_loss"):
-            stack.enter_context(_overridden(model, "compute_loss", lambda loss, *_, **__: observer.saw_loss(loss)))
+            stack.enter_context(
+                _overridden(model, "compute_loss", lambda loss, *_, **__: observer.saw_loss(loss))
+            )
         for optimizer in optimizers:
             for method in ("apply_gradients", "apply"):
                 if hasattr(optimizer, method):
                     watch = functools.partial(_watch_gradients, observer, optimizer, method)
                     stack.enter_context(_overridden(optimizer, method, before=watch))
         if optimizers:
-            stack.enter_context(keras_internals.observed_rate(optimizers[0], observer.saw_rate))
+            stack.enter_context(keras_internals.ObservedRate(optimizers[0], observer.saw_rate))
         yield
 
 
@@ -153,7 +155,10 @@ def _replaced(owner: type, name: str, wrap: Callable[[Any], Any]) -> Iterator[No
 
 @contextlib.contextmanager
 def _overridden(
-    instance: Any, name: str, after: Callable[..., None] | None = None, before: Callable[..., Any] | None = None
+    instance: Any,
+    name: str,
+    after: Callable[..., None] | None = None,
+    before: Callable[..., Any] | None = None,
 ) -> Iterator[None]:
     """Puts a watching function over a method of one object. `object.__setattr__` keeps Keras from tracking it."""
     original = getattr(instance, name)
@@ -180,13 +185,13 @@ def _overridden(
 
 def _watch_layer(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
-    def __call__(layer: Any, *args: Any, **kwargs: Any) -> Any:
+    def watched(layer: Any, *args: Any, **kwargs: Any) -> Any:
         outputs = original(layer, *args, **kwargs)
         for observer in _observers:
             observer.saw_layer(layer, outputs)
         return outputs
 
-    return __call__
+    return watched
 
 
 def _watch_tape(original: Callable[..., Any]) -> Callable[..., Any]:
@@ -204,7 +209,7 @@ def _watch_gradients(observer: StepObserver, optimizer: Any, method: str, *args:
     if method == "apply":
         gradients = args[0] if args else kwargs["grads"]
         variables = args[1] if len(args) > 1 else kwargs.get("trainable_variables")
-        observer.saw_gradients(list(zip(gradients, variables or optimizer._trainable_variables)))
+        observer.saw_gradients(list(zip(gradients, variables or optimizer._trainable_variables, strict=True)))
         return args
     if args:
         args = (list(args[0]), *args[1:])  # A zip can be read only once.
@@ -276,11 +281,12 @@ class StepTrace:
         self.captures = list(zip(self.function.inputs[len(self.arguments) :], captured, strict=True))
         self.effects = [operation.name for operation in graph.control_outputs]
         # XLA keeps random state of its own.
-        self.random = random_state.RandomState({}, [], []) if self.jit else random_state.take_out(self.graph_def)
+        self.random = (
+            random_state.RandomState({}, [], []) if self.jit else random_state.take_out(self.graph_def)
+        )
         self.effects += self.random.effects
         self._unit: StepUnit | None = None
         self.summaries = list(graph.get_collection(tf1.GraphKeys.SUMMARIES))
-
 
     def run_eagerly(self, batch: list[tf.Tensor], rate: tf.Tensor | None) -> dict[str, tf.Tensor]:
         """Runs the step eagerly, as Keras does with `run_eagerly=True`.
@@ -296,11 +302,16 @@ class StepTrace:
         seen = StepObserver(fed_rate=rate)
         with observing(self.model, seen):
             outputs = whole_step(self.model, self.kind)(data)
-        known, values = self.observer, {}
+        known = self.observer
+        values: dict[str, tf.Tensor] = {}
 
         def match(traced: Any, real: Any) -> None:
-            pairs = zip(tf.nest.flatten(traced, expand_composites=True), tf.nest.flatten(real, expand_composites=True))
-            values.update((tensor.name, value) for tensor, value in pairs if isinstance(tensor, tf.Tensor))
+            flat = [tf.nest.flatten(structure, expand_composites=True) for structure in (traced, real)]
+            values.update(
+                (tensor.name, value)
+                for tensor, value in zip(*flat, strict=True)
+                if isinstance(tensor, tf.Tensor)
+            )
 
         match(self.outputs, outputs)
         match(known.rates, seen.rates)
@@ -342,7 +353,9 @@ def whole_step(model: Any, kind: str) -> Callable[[Any], Any]:
     def replica_step(data: Any) -> Any:
         outputs = one_step(data)
         if counter is not None:
-            tensors = [t for t in tf.nest.flatten(outputs, expand_composites=True) if isinstance(t, tf.Tensor)]
+            tensors = [
+                t for t in tf.nest.flatten(outputs, expand_composites=True) if isinstance(t, tf.Tensor)
+            ]
             with tf.control_dependencies(tensors[-1:]):
                 counter.assign_add(1)
         return outputs

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import bridge
 from tests.bridge.support import (
     OPENING,
     STEP,
@@ -355,3 +356,26 @@ def test_tf_config_tells_who_is_the_chief(monkeypatch: pytest.MonkeyPatch) -> No
         monkeypatch.setenv("TF_CONFIG", cluster % index)
         train([], chief_only_hooks=TraceHook(calls, str(index)), steps=1)
     assert {name for _, name in calls} == {"0"}
+
+
+# --- evaluation and prediction ---------------------------------------------------------------------------------
+
+
+def test_eval_hooks_live_through_one_validation_at_a_time() -> None:
+    calls: Calls = []
+    callback = bridge.HookCallback(TraceHook(calls, "train"), eval_hooks=TraceHook(calls, "eval"))
+    small_model().fit(
+        batches(1), epochs=2, validation_data=batches(2), callbacks=[callback], shuffle=False, verbose=0
+    )
+    assert phases(calls, "train") == [*OPENING, *STEP * 2, "end"]
+    assert phases(calls, "eval") == [*OPENING, *STEP * 2, "end"] * 2
+
+
+def test_predict_hooks_live_through_one_prediction() -> None:
+    calls: Calls = []
+    model, x = small_model(), np.arange(15, dtype=np.float32).reshape(5, 3)
+    expected = model.predict(x, batch_size=2, verbose=0)
+    callback = bridge.HookCallback(predict_hooks=TraceHook(calls))
+    found = model.predict(x, batch_size=2, callbacks=[callback], verbose=0)
+    np.testing.assert_array_equal(found, expected)
+    assert phases(calls) == [*OPENING, *STEP * 3, "end"]
