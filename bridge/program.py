@@ -19,6 +19,7 @@ from bridge import tf_internals
 from bridge.eager_step import EagerStep
 from bridge.errors import MissingFeedError, StepGraphWarning
 from bridge.graph_part import GraphPart, in_step, node_name, tensor_name
+from bridge.observed_copies import ObservedCopies
 from bridge.step_graph import StepGraph
 from bridge.step_unit import StepUnit
 
@@ -98,6 +99,9 @@ class ProgramBuilder:
         self._container = container
         self._bindings = dict(step_graph.bindings)
         self._held: list[Any] = []
+        self._copies: ObservedCopies | None = None
+        self._copies_version = -1
+        self._shown: dict[str, str] = {}
         self._kept: dict[str, Any] = {}
         self._unit: StepUnit | None = None
         self._version = -1
@@ -314,12 +318,38 @@ class ProgramBuilder:
         if unit:
             self._put_unit(nodes, part)
             return nodes
+        if not without_step:
+            self._show_copies(nodes, part, fed)
         early, writers = part.before_writes()
         if writers and not without_step:
             nodes[_BARRIER] = self._barrier(early, nodes, part)
             for writer in writers:
                 nodes[writer].input.append(f"^{_BARRIER}")
         return nodes
+
+    def _show_copies(self, nodes: dict[str, Any], part: GraphPart, fed: dict[str, int]) -> None:
+        """Turns what is outside the step to copies of the inner tensors that it looks at."""
+        self._shown = {}
+        if self._graph.train_op.name not in part:
+            return
+        if self._copies is None or self._copies_version != self._version:
+            training = GraphPart(self._nodes, [self._graph.train_op], self._bindings)
+            graph = self._graph.graph
+            self._copies_version = self._version
+            self._copies = ObservedCopies(
+                self._nodes, training, lambda name: bool(graph.get_operation_by_name(name).op_def.is_stateful)
+            )
+        results = self._graph.results
+        copies: dict[str, Any] = {}
+        for tensor in part.step_tensors_used_outside():
+            if tensor not in fed and tensor not in results:
+                self._shown[tensor] = self._copies.copy(tensor, copies)
+        for node in nodes.values():
+            if not in_step(node.name):
+                inputs = [self._shown.get(tensor_name(i), i) if in_step(i) else i for i in node.input]
+                del node.input[:]
+                node.input.extend(inputs)
+        nodes.update(copies)
 
     def _barrier(self, early: Iterable[str], nodes: dict[str, Any], part: GraphPart) -> Any:
         """Makes a node that waits for what must be done before the step writes."""
@@ -439,7 +469,7 @@ class ProgramBuilder:
     def _name_outside(self, fetch: Any, unit: bool) -> str:
         """Returns the name under which a fetch is found in the edited nodes."""
         if not unit or not in_step(fetch.name):
-            return str(fetch.name)
+            return self._shown.get(fetch.name, str(fetch.name))
         if isinstance(fetch, tf.Tensor) and self._unit is not None:
             return self._unit_output(fetch.name)
         return _UNIT

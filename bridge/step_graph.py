@@ -51,6 +51,7 @@ class StepGraph:
       initializers: Names of the operations that would initialise a live variable.
       aliases: From a named tensor to the inner tensors of the step that it shows; feeding one feeds the others.
       unreachable: From a named tensor that cannot be fed to the reason and the way out.
+      results: Names of the inner tensors that Keras itself asks the step for.
       unit_outputs: Names of inner tensors that are the step's results even when it runs as one compiled unit.
       names: The documented names.
     """
@@ -177,7 +178,8 @@ class StepGraph:
 
     def _add_results(self, inner: Any) -> Any:
         flat = [inner(t) for t in tf.nest.flatten(self.trace.outputs, expand_composites=True)]
-        self.unit_outputs.update(t.name for t in flat)
+        self.results = {t.name for t in flat}
+        self.unit_outputs.update(self.results)
         effects = [self.graph.get_operation_by_name(f"{STEP_SCOPE}/{name}") for name in self.trace.effects]
         done = [*effects, *(t.op for t in flat)]
         if not self.advances_step:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -68,7 +68,9 @@ class Case:
         return self.name
 
 
-def mse(optimizer: str = "Adam", /, *, metrics: Any = ("mae",), **options: Any) -> Callable[[Keras], CompileArguments]:
+def mse(
+    optimizer: str = "Adam", /, *, metrics: Any = ("mae",), **options: Any
+) -> Callable[[Keras], CompileArguments]:
     """Compile arguments for a regression; the optimizer is made with `learning_rate=0.01` and the options."""
     return lambda k: {"optimizer": _optimizer(k, optimizer, options), "loss": "mse", "metrics": list(metrics)}
 
@@ -87,9 +89,11 @@ def _optimizer(k: Keras, name: str, options: dict[str, Any]) -> Any:
     return getattr(k.optimizers, name)(**{"learning_rate": 0.01, **made})
 
 
-def and_(compile: Callable[[Keras], CompileArguments], **options: Any) -> Callable[[Keras], CompileArguments]:
+def and_(
+    arguments: Callable[[Keras], CompileArguments], **options: Any
+) -> Callable[[Keras], CompileArguments]:
     """Adds arguments of `compile`."""
-    return lambda k: {**compile(k), **options}
+    return lambda k: {**arguments(k), **options}
 
 
 def _loss_scaled(k: Keras) -> CompileArguments:
@@ -98,10 +102,14 @@ def _loss_scaled(k: Keras) -> CompileArguments:
 
 
 def _legacy(name: str, **options: Any) -> Callable[[Keras], CompileArguments]:
-    return lambda k: {"optimizer": getattr(k.optimizers.legacy, name)(**options), "loss": "mse", "metrics": ["mae"]}
+    return lambda k: {
+        "optimizer": getattr(k.optimizers.legacy, name)(**options),
+        "loss": "mse",
+        "metrics": ["mae"],
+    }
 
 
-def _exponential(k: Keras) -> Any:
+def exponential(k: Keras) -> Any:
     return k.optimizers.schedules.ExponentialDecay(0.05, 3, 0.7, staircase=True)
 
 
@@ -123,9 +131,18 @@ def _two_heads(k: Keras) -> CompileArguments:
 
 
 def _rich_metrics(k: Keras) -> CompileArguments:
-    metrics = [k.metrics.AUC(num_thresholds=20, from_logits=True), k.metrics.BinaryAccuracy(threshold=0.0), "mae"]
+    metrics = [
+        k.metrics.AUC(num_thresholds=20, from_logits=True),
+        k.metrics.BinaryAccuracy(threshold=0.0),
+        "mae",
+    ]
     loss = k.losses.BinaryCrossentropy(from_logits=True, label_smoothing=0.1)
-    return {"optimizer": k.optimizers.Adam(0.01), "loss": loss, "metrics": metrics, "weighted_metrics": ["mse"]}
+    return {
+        "optimizer": k.optimizers.Adam(0.01),
+        "loss": loss,
+        "metrics": metrics,
+        "weighted_metrics": ["mse"],
+    }
 
 
 def _own_loss(k: Keras) -> CompileArguments:
@@ -140,17 +157,19 @@ def _two_optimizers(k: Keras) -> CompileArguments:
     return {"critic_optimizer": k.optimizers.Adam(0.01), "generator_optimizer": k.optimizers.RMSprop(0.02)}
 
 
+# A table, one combination a line.
+# fmt: off
 OPTIMIZERS = [
     Case("sgd", models.mlp, data.arrays, mse("SGD")),
     Case("sgd-momentum-clipnorm", models.normed, data.arrays, mse("SGD", momentum=0.9, clipnorm=0.5)),
-    Case("sgd-nesterov-schedule", models.normed, data.arrays, mse("SGD", momentum=0.9, nesterov=True, learning_rate=_exponential)),
+    Case("sgd-nesterov-schedule", models.normed, data.arrays, mse("SGD", momentum=0.9, nesterov=True, learning_rate=exponential)),
     Case("sgd-weight-decay-clipvalue", models.normed, data.dataset, mse("SGD", weight_decay=0.01, clipvalue=0.2)),
     Case("adam", models.normed, data.arrays, mse("Adam")),
     Case("adam-amsgrad-global-clipnorm", models.normed, data.arrays, mse("Adam", amsgrad=True, global_clipnorm=0.5)),
     Case("adam-ema", models.normed, data.arrays, mse("Adam", use_ema=True, ema_momentum=0.8)),
     Case("adam-ema-overwrites", models.normed, data.arrays, mse("Adam", use_ema=True, ema_overwrite_frequency=4)),
     Case("adam-gradient-accumulation", models.normed, data.arrays, mse("Adam", gradient_accumulation_steps=3), flavours=(KERAS,)),
-    Case("adam-own-accumulation", models.accumulating_step, data.arrays, lambda k: {"optimizer": k.optimizers.Adam(0.05)}, asks=("loss", "dense/output",)),
+    Case("adam-own-accumulation", models.accumulating_step, data.arrays, lambda k: {"optimizer": k.optimizers.Adam(0.05)}, asks=("loss", "dense/output")),
     Case("adamw-cosine-warmup", models.normed, data.arrays, mse("AdamW", weight_decay=0.004, learning_rate=_cosine)),
     Case("nadam", models.normed, data.arrays, mse("Nadam")),
     Case("adamax", models.normed, data.arrays, mse("Adamax")),
@@ -240,9 +259,20 @@ COMPILE_OPTIONS = [
     Case("jit-true-mixed-bfloat16", with_policy(models.mlp, "mixed_bfloat16"), data.full_batches, and_(mse("Adam"), jit_compile=True), asks=UNIT),
 ]
 
+# What hooks fetch must not change how TensorFlow's graph optimizer joins and reorders operations.
+EVERY_INNER_TENSOR = [
+    Case("activations", models.activations, data.arrays, mse("Adam")),
+    Case("arithmetic", models.arithmetic, data.arrays, mse("Adam")),
+    Case("residual-convolutions", models.residual, data.images, logits("Adam")),
+    Case("transformer", models.transformer, data.tokens, logits("Adam")),
+    Case("lstm", models.lstm, data.sequences, mse("Adam")),
+    Case("residual-convolutions-mixed-float16", with_policy(models.residual, "mixed_float16"), data.images, logits("Adam")),
+]
+# fmt: on
+
 CASES = [*OPTIMIZERS, *MODELS, *PRECISIONS, *DATA_FORMS, *COMPILE_OPTIONS]
 
 
-def by_flavour() -> list[tuple[str, Case]]:
+def by_flavour(cases: Sequence[Case] = CASES) -> list[tuple[str, Case]]:
     """All pairs of Keras package and case."""
-    return [(flavour, case) for case in CASES for flavour in case.flavours]
+    return [(flavour, case) for case in cases for flavour in case.flavours]

@@ -6,6 +6,7 @@ Nothing is random between two calls: numbers come from a generator with a fixed 
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -58,6 +59,12 @@ def validated(k: Keras) -> FitArguments:
 
 def split(k: Keras) -> FitArguments:
     return {**arrays(k), "validation_split": 0.25, "validation_freq": 2}
+
+
+def one_row_left(k: Keras) -> FitArguments:
+    """The last batch has one row."""
+    x, y = _rows(33)
+    return {"x": x, "y": y, "batch_size": BATCH}
 
 
 def dataset(k: Keras) -> FitArguments:
@@ -128,7 +135,7 @@ def py_dataset(k: Keras) -> FitArguments:
             self.x, self.y = _rows()
 
         def __len__(self) -> int:
-            return -(-ROWS // BATCH)
+            return math.ceil(ROWS / BATCH)
 
         def __getitem__(self, index: int) -> tuple[np.ndarray, np.ndarray]:
             rows = slice(index * BATCH, (index + 1) * BATCH)
@@ -153,7 +160,12 @@ def dicts(k: Keras) -> FitArguments:
     x, y = _rows()
     targets = {"total": y, "label": _labels()}
     weights = {"total": np.linspace(0, 1, ROWS).astype("float32"), "label": np.ones(ROWS, "float32")}
-    return {"x": {"left": x, "right": x[::-1].copy()}, "y": targets, "sample_weight": weights, "batch_size": BATCH}
+    return {
+        "x": {"left": x, "right": x[::-1].copy()},
+        "y": targets,
+        "sample_weight": weights,
+        "batch_size": BATCH,
+    }
 
 
 def dict_dataset(k: Keras) -> FitArguments:
@@ -167,7 +179,11 @@ def lists(k: Keras) -> FitArguments:
 
 
 def images(k: Keras) -> FitArguments:
-    return {"x": _rng().normal(size=(ROWS, SIDE, SIDE, 1)).astype("float32"), "y": _labels(), "batch_size": BATCH}
+    return {
+        "x": _rng().normal(size=(ROWS, SIDE, SIDE, 1)).astype("float32"),
+        "y": _labels(),
+        "batch_size": BATCH,
+    }
 
 
 def sequences(k: Keras) -> FitArguments:

@@ -27,7 +27,11 @@ def mlp(k: Keras) -> Model:
 
 def classifier(k: Keras) -> Model:
     return k.Sequential(
-        [k.Input((FEATURES,)), k.layers.Dense(5, activation="tanh"), k.layers.Dense(CLASSES, activation="softmax")]
+        [
+            k.Input((FEATURES,)),
+            k.layers.Dense(5, activation="tanh"),
+            k.layers.Dense(CLASSES, activation="softmax"),
+        ]
     )
 
 
@@ -45,7 +49,12 @@ def normed(k: Keras) -> Model:
 
 def undropped(k: Keras) -> Model:
     return k.Sequential(
-        [k.Input((FEATURES,)), k.layers.Dense(6, activation="relu"), k.layers.BatchNormalization(), k.layers.Dense(1)]
+        [
+            k.Input((FEATURES,)),
+            k.layers.Dense(6, activation="relu"),
+            k.layers.BatchNormalization(),
+            k.layers.Dense(1),
+        ]
     )
 
 
@@ -71,13 +80,16 @@ def lists(k: Keras) -> Model:
     a = k.layers.Dense(4, activation="relu")(first)
     b = k.layers.Dense(4, activation="gelu")(second)
     joined = k.layers.Add()([a, b])
-    return k.Model([first, second], [k.layers.Dense(1)(joined), k.layers.Dense(2)(k.layers.Multiply()([a, b]))])
+    return k.Model(
+        [first, second], [k.layers.Dense(1)(joined), k.layers.Dense(2)(k.layers.Multiply()([a, b]))]
+    )
 
 
 def nested(k: Keras) -> Model:
     """A model within a model, the inner one used twice."""
     encoder = k.Sequential(
-        [k.Input((FEATURES,)), k.layers.Dense(FEATURES, activation="relu"), k.layers.LayerNormalization()], name="encoder"
+        [k.Input((FEATURES,)), k.layers.Dense(FEATURES, activation="relu"), k.layers.LayerNormalization()],
+        name="encoder",
     )
     inputs = k.Input((FEATURES,))
     return k.Model(inputs, k.layers.Dense(1)(encoder(encoder(inputs))))
@@ -236,7 +248,9 @@ def ragged(k: Keras) -> Model:
 
 
 def sparse(k: Keras) -> Model:
-    return k.Sequential([k.Input((FEATURES,), sparse=True), k.layers.Dense(5, activation="relu"), k.layers.Dense(1)])
+    return k.Sequential(
+        [k.Input((FEATURES,), sparse=True), k.layers.Dense(5, activation="relu"), k.layers.Dense(1)]
+    )
 
 
 def frozen(k: Keras) -> Model:
@@ -261,16 +275,22 @@ def counting(k: Keras) -> Model:
 
     class Counting(k.layers.Layer):
         def build(self, shape: Any) -> None:
-            self.calls = self.add_weight(name="calls", shape=(), dtype="float32", initializer="zeros", trainable=False)
+            self.calls = self.add_weight(
+                name="calls", shape=(), dtype="float32", initializer="zeros", trainable=False
+            )
             self.raw = tf.Variable(0.0, trainable=False)
 
         def call(self, inputs: Any) -> Any:
             self.calls.assign_add(1.0)
             self.raw.assign_add(tf.reduce_mean(inputs))
-            scale = tf.cond(tf.reduce_sum(inputs) > 0, lambda: 1.0 + tf.convert_to_tensor(self.calls), lambda: 2.0)
+            scale = tf.cond(
+                tf.reduce_sum(inputs) > 0, lambda: 1.0 + tf.convert_to_tensor(self.calls), lambda: 2.0
+            )
             return inputs * scale
 
-    return k.Sequential([k.Input((FEATURES,)), Counting(), k.layers.Dense(4, activation="relu"), k.layers.Dense(1)])
+    return k.Sequential(
+        [k.Input((FEATURES,)), Counting(), k.layers.Dense(4, activation="relu"), k.layers.Dense(1)]
+    )
 
 
 def noisy(k: Keras) -> Model:
@@ -280,7 +300,9 @@ def noisy(k: Keras) -> Model:
         def call(self, inputs: Any) -> Any:
             return inputs + 0.1 * tf.random.normal(tf.shape(inputs))
 
-    return k.Sequential([k.Input((FEATURES,)), Noise(), k.layers.Dense(4, activation="relu"), k.layers.Dense(1)])
+    return k.Sequential(
+        [k.Input((FEATURES,)), Noise(), k.layers.Dense(4, activation="relu"), k.layers.Dense(1)]
+    )
 
 
 def own_step(k: Keras) -> Model:
@@ -306,7 +328,7 @@ def own_step(k: Keras) -> Model:
                 loss = tf.reduce_mean(tf.abs(self(x, training=True) - tf.cast(y, "float32")))
             variables = self.trainable_variables
             gradients = tape.gradient(loss, variables)
-            self.optimizer.apply_gradients(zip(gradients, variables))
+            self.optimizer.apply_gradients(zip(gradients, variables, strict=True))
             self.norm_metric.update_state(tf.linalg.global_norm(gradients))
             return {"loss": loss, "norm": self.norm_metric.result()}
 
@@ -320,7 +342,9 @@ def gan(k: Keras) -> Model:
         def __init__(self) -> None:
             super().__init__()
             self.generator = k.Sequential([k.Input((2,)), k.layers.Dense(FEATURES)], name="generator")
-            self.critic = k.Sequential([k.Input((FEATURES,)), k.layers.Dense(4, activation="relu"), k.layers.Dense(1)])
+            self.critic = k.Sequential(
+                [k.Input((FEATURES,)), k.layers.Dense(4, activation="relu"), k.layers.Dense(1)]
+            )
             self.critic_loss = k.metrics.Mean(name="critic_loss")
             self.generator_loss = k.metrics.Mean(name="generator_loss")
             self.built = True
@@ -346,11 +370,13 @@ def gan(k: Keras) -> Model:
                 loss = self.score(tf.ones([count, 1]), self.critic(real, training=True))
                 loss += self.score(tf.zeros([count, 1]), self.critic(self.generator(noise), training=True))
             variables = self.critic.trainable_variables
-            self.critic_optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables))
+            self.critic_optimizer.apply_gradients(zip(tape.gradient(loss, variables), variables, strict=True))
             with tf.GradientTape() as tape:
                 fooled = self.score(tf.ones([count, 1]), self.critic(self.generator(noise, training=True)))
             variables = self.generator.trainable_variables
-            self.generator_optimizer.apply_gradients(zip(tape.gradient(fooled, variables), variables))
+            self.generator_optimizer.apply_gradients(
+                zip(tape.gradient(fooled, variables), variables, strict=True)
+            )
             self.critic_loss.update_state(loss)
             self.generator_loss.update_state(fooled)
             return {m.name: m.result() for m in self.metrics}
@@ -369,7 +395,9 @@ def accumulating_step(k: Keras) -> Model:
         def build(self, shape: Any) -> None:
             self.head.build(shape)
             self.seen = tf.Variable(0, dtype=tf.int64, trainable=False)
-            self.sums = [tf.Variable(tf.zeros(v.shape), trainable=False) for v in self.head.trainable_variables]
+            self.sums = [
+                tf.Variable(tf.zeros(v.shape), trainable=False) for v in self.head.trainable_variables
+            ]
             self.built = True
 
         def call(self, inputs: Any) -> Any:
@@ -380,18 +408,59 @@ def accumulating_step(k: Keras) -> Model:
             with tf.GradientTape() as tape:
                 loss = tf.reduce_mean(tf.square(self(x, training=True) - tf.cast(y, "float32")))
             gradients = tape.gradient(loss, self.trainable_variables)
-            for total, gradient in zip(self.sums, gradients):
+            for total, gradient in zip(self.sums, gradients, strict=True):
                 total.assign_add(gradient)
             self.seen.assign_add(1)
             tf.cond(self.seen % 3 == 0, self._apply, lambda: None)
             return {"loss": loss}
 
         def _apply(self) -> None:
-            self.optimizer.apply_gradients([(s / 3.0, v) for s, v in zip(self.sums, self.trainable_variables)])
+            self.optimizer.apply_gradients(
+                [(s / 3.0, v) for s, v in zip(self.sums, self.trainable_variables, strict=True)]
+            )
             for total in self.sums:
                 total.assign(tf.zeros_like(total))
 
     return Accumulating()
+
+
+def activations(k: Keras) -> Model:
+    """Dense layers and activations apart, and ways to normalise."""
+    kinds = ("relu", "gelu", "swish", "selu", "softplus", "sigmoid", "softmax", "exponential")
+    pairs = [layer for kind in kinds for layer in (k.layers.Dense(5), k.layers.Activation(kind))]
+    norms = [k.layers.LayerNormalization(), k.layers.GroupNormalization(5), k.layers.UnitNormalization()]
+    return k.Sequential([k.Input((FEATURES,)), *pairs, *norms, k.layers.Dense(1)])
+
+
+def residual(k: Keras) -> Model:
+    """Convolutions with BatchNormalization, an activation of its own, and a way around them."""
+    inputs = k.Input((SIDE, SIDE, 1))
+    x = k.layers.Conv2D(4, 3, padding="same")(inputs)
+    for _ in range(2):
+        y = k.layers.ReLU()(k.layers.BatchNormalization()(k.layers.Conv2D(4, 3, padding="same")(x)))
+        y = k.layers.BatchNormalization()(k.layers.Conv2D(4, 3, padding="same")(y))
+        x = k.layers.ReLU()(k.layers.Add()([x, y]))
+    return k.Model(inputs, k.layers.Dense(CLASSES)(k.layers.GlobalAveragePooling2D()(x)))
+
+
+def transformer(k: Keras) -> Model:
+    tokens = k.Input((STEPS,), dtype="int32")
+    x = k.layers.Embedding(VOCABULARY, 4)(tokens)
+    x = k.layers.LayerNormalization()(k.layers.Add()([x, k.layers.MultiHeadAttention(2, 2)(x, x)]))
+    y = k.layers.Dense(4)(k.layers.Dense(8, activation="gelu")(x))
+    x = k.layers.LayerNormalization()(k.layers.Add()([x, y]))
+    return k.Model(tokens, k.layers.Dense(CLASSES)(k.layers.Flatten()(x)))
+
+
+def arithmetic(k: Keras) -> Model:
+    """Chains of layers that TensorFlow's optimizer likes to put in another order."""
+    inputs = k.Input((FEATURES,))
+    a, b, c = (k.layers.Dense(4)(inputs) for _ in range(3))
+    total, product = k.layers.Add()([a, b, c]), k.layers.Multiply()([a, b, c])
+    rest = k.layers.Rescaling(2.0, -1.0)(k.layers.Rescaling(0.5, 1.0)(k.layers.Subtract()([total, product])))
+    turned = k.layers.Permute((2, 1))(k.layers.Permute((2, 1))(k.layers.Reshape((2, 2))(rest)))
+    dot = k.layers.Dot(1)([rest, k.layers.Average()([a, b, c])])
+    return k.Model(inputs, k.layers.Dense(1)(k.layers.Concatenate()([dot, k.layers.Flatten()(turned)])))
 
 
 def with_policy(builder: Any, policy: str) -> Any:

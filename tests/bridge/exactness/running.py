@@ -50,6 +50,19 @@ class Recorder(tf1.train.SessionRunHook):
         return [int(record["global_step"]) for record in self.records]
 
 
+class FullRecorder(Recorder):
+    """Fetches every layer's output and every gradient, on every second step."""
+
+    def __init__(self) -> None:
+        super().__init__(())
+
+    def begin(self) -> None:
+        operations = tf1.get_default_graph().get_operations()
+        inner = [o.name for o in operations if o.type == "Identity" and not o.name.startswith("step/")]
+        self._names = [name for name in inner if "/output" in name or name.startswith("gradients/")]
+        super().begin()
+
+
 def summary_saver(directory: str, asks: Sequence[str]) -> Any:
     """Makes a SummarySaverHook that needs the graph: to be called inside it."""
     graph = tf1.get_default_graph()

@@ -56,7 +56,9 @@ def _early_stopping_state(callback: Any, directory: Path) -> Any:
 
 
 def _checkpoint(k: Any, directory: Path) -> Any:
-    return k.callbacks.ModelCheckpoint(str(directory / "at-{epoch:02d}-{loss:.6f}.weights.h5"), save_weights_only=True)
+    return k.callbacks.ModelCheckpoint(
+        str(directory / "at-{epoch:02d}-{loss:.6f}.weights.h5"), save_weights_only=True
+    )
 
 
 def _checkpoint_in_epoch(k: Any, directory: Path) -> Any:
@@ -141,7 +143,9 @@ def _witness(k: Any, directory: Path) -> Any:
             if event in ("train", "test"):
                 setattr(Witness, name, lambda self, logs=None, name=name: self._note(name, None, logs))
             else:
-                setattr(Witness, name, lambda self, number, logs=None, name=name: self._note(name, number, logs))
+                setattr(
+                    Witness, name, lambda self, number, logs=None, name=name: self._note(name, number, logs)
+                )
     return Witness()
 
 
@@ -205,36 +209,41 @@ ALL = [
 ]
 
 
-def _train_beside(k: Any, beside: Beside, directory: Path, around: Callable[[Any], Sequence[Any]]) -> tuple[Any, Any]:
+def _train_beside(
+    k: Any, beside: Beside, directory: Path, around: Callable[[Any], Sequence[Any]]
+) -> tuple[Any, Any]:
     directory.mkdir()
     callback = beside.make(k, directory)
     _, result = train(k, beside.case, around(callback), epochs=beside.epochs)
     return result, beside.products(callback, directory)
 
 
+def _around(hooks: Hooks, hooks_first: bool) -> Callable[[Any], list[Any]]:
+    """Returns a function that puts a callback and a HookCallback in order."""
+    return lambda callback: [hooks.callback(), callback] if hooks_first else [callback, hooks.callback()]
+
+
 @pytest.mark.parametrize(
     ("flavour", "beside"), [pytest.param(f, b, id=f"{b}-{f}") for b in ALL for f in b.flavours]
 )
-def test_a_callback_does_the_same_before_and_after_hook_callback(flavour: str, beside: Beside, tmp_path: Path) -> None:
+def test_a_callback_does_the_same_before_and_after_hook_callback(
+    flavour: str, beside: Beside, tmp_path: Path
+) -> None:
     k = cases.package(flavour)
     asks = beside.case.asks
     plain, product = _train_beside(k, beside, tmp_path / "plain", lambda callback: [callback])
     assert plain.stopped == beside.stops
     assert (len(plain.epochs) < beside.epochs) == beside.stops
-    for place in ("before", "after"):
-        hooks = Hooks(tmp_path / f"hooks_{place}", asks)
-        hooked, other = _train_beside(
-            k,
-            beside,
-            tmp_path / place,
-            lambda callback: [callback, hooks.callback()] if place == "before" else [hooks.callback(), callback],
-        )
+    for hooks_first in (False, True):
+        hooks = Hooks(tmp_path / f"hooks_{hooks_first}", asks)
+        around = _around(hooks, hooks_first)
+        hooked, other = _train_beside(k, beside, tmp_path / f"hooked_{hooks_first}", around)
         assert_same(plain, hooked)
         np.testing.assert_equal(other, product)
         assert hooks.recorder.records
 
 
-class _Interrupted(Exception):
+class _InterruptedError(Exception):
     """Stands for whatever ends a program in the middle of its training."""
 
 
@@ -242,31 +251,30 @@ def _interrupt(k: Any, step: int) -> Any:
     class Interrupt(k.callbacks.Callback):
         def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
             if int(self.model.optimizer.iterations) == step:
-                raise _Interrupted
+                raise _InterruptedError
 
     return Interrupt()
 
 
 @pytest.mark.parametrize("flavour", BOTH)
 @pytest.mark.parametrize("save_freq", ["epoch", 3])
-@pytest.mark.parametrize("place", ["before", "after"])
+@pytest.mark.parametrize("hooks_first", [False, True], ids=["before", "after"])
 def test_backup_and_restore_resumes_an_interrupted_fit(
-    flavour: str, save_freq: str | int, place: str, tmp_path: Path
+    flavour: str, save_freq: str | int, hooks_first: bool, tmp_path: Path
 ) -> None:
     k = cases.package(flavour)
 
     def run(directory: Path, hooks: Hooks | None) -> tuple[Any, Any]:
         def around() -> list[Any]:
             backup = k.callbacks.BackupAndRestore(str(directory), save_freq=save_freq)
-            if hooks is None:
-                return [backup]
-            return [backup, hooks.callback()] if place == "before" else [hooks.callback(), backup]
+            return [backup] if hooks is None else _around(hooks, hooks_first)(backup)
 
-        with pytest.raises(_Interrupted):
+        with pytest.raises(_InterruptedError):
             train(k, BASE, [*around(), _interrupt(k, 9)])
         seed(k)
         model = BASE.compiled(k)
-        model.set_weights([w + 1 for w in model.get_weights()])  # As a new process would start: from elsewhere.
+        # A new process starts from elsewhere.
+        model.set_weights([w + 1 for w in model.get_weights()])
         history = model.fit(**data.validated(k), epochs=EPOCHS, verbose=0, callbacks=around())
         return model, outcome(model, history)
 
@@ -276,4 +284,4 @@ def test_backup_and_restore_resumes_an_interrupted_fit(
     model, hooked = run(tmp_path / "hooked", hooks)
     assert_same(plain, hooked)
     # The hooks counted on from the restored step.
-    assert hooks.recorder.steps[-1] in (int(model.optimizer.iterations) - 1, int(model.optimizer.iterations) - 2)
+    assert int(model.optimizer.iterations) - hooks.recorder.steps[-1] in (1, 2)

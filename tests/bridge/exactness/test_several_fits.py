@@ -149,8 +149,7 @@ def _told(k: Any, story: Story, callbacks: Callable[[], list[Any]]) -> list[Any]
 
 
 def _assert_same_chapters(plain: list[Any], hooked: list[Any]) -> None:
-    assert len(plain) == len(hooked)
-    for expected, found in zip(plain, hooked):
+    for expected, found in zip(plain, hooked, strict=True):
         if isinstance(expected, np.ndarray):
             np.testing.assert_array_equal(found, expected)
         else:
@@ -170,7 +169,9 @@ def test_one_callback_serves_several_fits(flavour: str, story: Story, tmp_path: 
 
 @pytest.mark.parametrize("flavour", BOTH)
 @pytest.mark.parametrize("hooked_turn", [0, 1], ids=["then-without", "after-without"])
-def test_a_fit_with_hooks_leaves_no_trace_in_the_other_fits(flavour: str, hooked_turn: int, tmp_path: Path) -> None:
+def test_a_fit_with_hooks_leaves_no_trace_in_the_other_fits(
+    flavour: str, hooked_turn: int, tmp_path: Path
+) -> None:
     k = cases.package(flavour)
     turns: list[int] = []
 
@@ -178,4 +179,7 @@ def test_a_fit_with_hooks_leaves_no_trace_in_the_other_fits(flavour: str, hooked
         turns.append(1)
         return [Hooks(tmp_path, ASKS).callback()] if len(turns) - 1 == hooked_turn else []
 
-    _assert_same_chapters(_told(k, three_fits_of_which_one_has_hooks, list), _told(k, three_fits_of_which_one_has_hooks, only_one_turn))
+    _assert_same_chapters(
+        _told(k, three_fits_of_which_one_has_hooks, list),
+        _told(k, three_fits_of_which_one_has_hooks, only_one_turn),
+    )
