@@ -104,7 +104,7 @@ class _Batches:
             self._resource = (
                 tf.nest.flatten(iterator, expand_composites=True) if self._left is not None else []
             )
-            if self._fused and self._left is None and self._steps:
+            if self._fused and self._left is None and self._steps and isinstance(iterator, tf.data.Iterator):
                 # Keras's own datasets of arrays do not know their length, but Keras does.
                 self._left = self._steps
                 self._resource = tf.nest.flatten(iterator, expand_composites=True)
@@ -285,6 +285,7 @@ class HookedStep:
         if monitored is None or isinstance(monitored, _Closed) or self._graph is None:
             return
         try:
+            self._batch.give_last()
             with self._graph.graph.as_default():
                 monitored.close()
         except BaseException as error:

@@ -49,6 +49,8 @@ class BatchSource:
     Attributes:
       kind: "none" outside a step, "iterator" or "batch".
       inputs: The iterator's resource tensor, or the batch's flat tensors.
+      last: The flat tensors of the batch of the last step that ran, or None.
+      serves_all: Whether every run may have the batch, not only the step's own; so it is when the steps are over.
       results: What the step's run gave, by the fetched objects' ids, or None before it ran.
     """
 
@@ -56,12 +58,20 @@ class BatchSource:
         """Starts outside a step."""
         self.kind = "none"
         self.inputs: list[tf.Tensor] = []
+        self.last: list[tf.Tensor] | None = None
+        self.serves_all = False
         self.results: tuple[tuple[int, ...], list[Any]] | None = None
 
     def give(self, kind: str, inputs: list[tf.Tensor]) -> None:
         """Offers a batch to the next run of the step."""
         self.kind = kind
         self.inputs = inputs
+
+    def give_last(self) -> None:
+        """Offers the last batch to all runs that follow, such as those of hooks in `end`."""
+        if self.last is not None:
+            self.give("batch", self.last)
+            self.serves_all = True
 
     def clear(self) -> None:
         """Ends the step."""
@@ -138,13 +148,13 @@ class LiveSession(tf_internals.SessionInterface):
         feeds, values = self._split_feeds(feed_dict) if feed_dict else ((), [])
         batch = self._batch
         # Only the step itself is given the batch; what a hook runs besides must not draw one from the data.
-        kind = batch.kind if prepared.is_step else "none"
+        kind = batch.kind if prepared.is_step or batch.serves_all else "none"
         key = (prepared.ids, tuple(map(id, feeds)), kind)
         program = self._programs.get(key)
         if program is None:
             program = self._build(key, Request(prepared.fetches, feeds, kind))
         arguments = [*batch.inputs, *values] if program.reads_batch else values
-        if program.reads_batch and batch.results is not None and set(prepared.ids) <= set(batch.results[0]):
+        if prepared.is_step and batch.results is not None and set(prepared.ids) <= set(batch.results[0]):
             known = dict(zip(*batch.results, strict=True))
             return prepared.mapper.build_results([known[key] for key in prepared.ids])
         with tf_internals.eager_mode():
@@ -154,8 +164,9 @@ class LiveSession(tf_internals.SessionInterface):
                 results = program(arguments)
             if program.writes:
                 self._mirror(program.writes)
-        if program.reads_batch:
+        if prepared.is_step:
             batch.results = (prepared.ids, results)
+            batch.last = program.last_batch if batch.kind == "iterator" else batch.inputs
         return prepared.mapper.build_results(results)
 
     def _build(self, key: Any, request: Request) -> Program:

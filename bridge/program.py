@@ -50,6 +50,8 @@ class Program:
 
     Attributes:
       reads_batch: Whether it takes the batch.
+      returns_batch: How many tensors of the batch follow the function's results, for a batch from an iterator.
+      last_batch: The batch of the last call, if the function returns it.
       writes: Names of the bound handles that operations outside the step write.
     """
 
@@ -61,12 +63,15 @@ class Program:
         self._is_tensor: list[bool] | None = [isinstance(fetch, tf.Tensor) for fetch in request.fetches]
         self.reads_batch = reads_batch
         self.writes = writes
+        self.returns_batch = 0
+        self.last_batch: list[tf.Tensor] | None = None
 
     @classmethod
     def of_values(cls, run: Callable[..., list[Any]], writes: frozenset[str]) -> Program:
         """Wraps a function that reads a batch and returns the values themselves."""
         program = cls.__new__(cls)
         program._run, program._is_tensor = run, None
+        program.returns_batch, program.last_batch = 0, None
         program.reads_batch, program.writes = True, writes
         return program
 
@@ -81,7 +86,10 @@ class Program:
         """
         if self._is_tensor is None:
             return self._run(inputs)
-        values = iter(self._run(inputs))
+        flat = self._run(inputs)
+        if self.returns_batch:
+            self.last_batch = list(flat[len(flat) - self.returns_batch :])
+        values = iter(flat)
         return [next(values).numpy() if is_tensor else None for is_tensor in self._is_tensor]
 
 
@@ -149,7 +157,9 @@ class ProgramBuilder:
             return Program(request, lambda inputs: [], False, frozenset())
         function = self._function(request, nodes, fed, reads_batch, unit)
         writes = part.written_outside_step(self._graph.bindings)
-        return Program(request, tf_internals.flat_caller(function, optimize=reads_batch), reads_batch, writes)
+        program = Program(request, tf_internals.flat_caller(function, optimize=reads_batch), reads_batch, writes)
+        program.returns_batch = len(self._graph.batch) if reads_batch and request.source == "iterator" else 0
+        return program
 
     def _around_eager_step(self, request: Request, part: GraphPart) -> Program:
         """Makes a program whose step runs eagerly, between what hooks read before it and what they make of it."""
@@ -462,7 +472,8 @@ class ProgramBuilder:
             )
             results = [inputs[name] if name in inputs else next(got) for name in outside]
             with tf.control_dependencies([r for r in results if isinstance(r, tf.Operation)]):
-                return [tf.identity(r) for r in results if isinstance(r, tf.Tensor)] or [tf.constant(0)]
+                tensors = [tf.identity(r) for r in results if isinstance(r, tf.Tensor)] or [tf.constant(0)]
+            return [*tensors, *batch] if request.source == "iterator" else tensors
 
         return tf1.wrap_function(program, spec)
 
