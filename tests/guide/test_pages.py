@@ -1,0 +1,27 @@
+"""The Python on the guide's pages runs, each page as one program."""
+
+from __future__ import annotations
+
+import pathlib
+import re
+from typing import Any
+
+import pytest
+
+GUIDE = pathlib.Path(__file__).parents[2] / "migration_guide"
+
+
+def blocks(page: pathlib.Path) -> list[str]:
+    """The unindented Python blocks of a page, which are meant to run; indented ones are fragments."""
+    return re.findall(r"^```python\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+
+
+@pytest.mark.parametrize("page", sorted(p.name for p in GUIDE.glob("*.md") if blocks(p)))
+def test_the_python_of_a_page_runs_from_top_to_bottom(page: str) -> None:
+    namespace: dict[str, Any] = {"__name__": page}
+    for code in blocks(GUIDE / page):
+        exec(compile(code, page, "exec"), namespace)
+
+
+def test_the_page_about_hooks_has_python_to_run() -> None:
+    assert len(blocks(GUIDE / "hooks.md")) > 3
