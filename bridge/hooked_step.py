@@ -12,7 +12,7 @@ from bridge import keras_internals, tf_internals
 from bridge.errors import InvalidHookError
 from bridge.hook_errors import name_the_hook
 from bridge.live_session import BatchSource, LiveSession
-from bridge.program import NEXT_BATCH
+from bridge.program_builder import NEXT_BATCH
 from bridge.session_creator import LiveSessionCreator, renew
 from bridge.step_graph import StepGraph, replicas
 from bridge.trace import StepTrace

@@ -21,7 +21,8 @@ from bridge.errors import (
     nearest_names,
 )
 from bridge.graph_part import in_step
-from bridge.program import Program, ProgramBuilder, Request
+from bridge.program import Program, Request
+from bridge.program_builder import ProgramBuilder
 from bridge.step_graph import StepGraph, replicas
 
 tf1 = tf.compat.v1
@@ -348,7 +349,7 @@ class LiveSession(tf_internals.SessionInterface):
         if not self._closed:
             self._closed = True
             with tf_internals.eager_mode():
-                self._builder.free()
+                self._builder.hook_state.free(self.graph)
             self._prepared.clear()
             self._programs.clear()
 
