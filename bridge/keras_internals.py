@@ -46,6 +46,12 @@ def check_model(model: Any) -> None:
             f"Session hooks need Keras's TensorFlow backend, but the backend is {keras.backend.backend()!r}. "
             "Set KERAS_BACKEND=tensorflow before importing keras."
         )
+    strategy = model.distribute_strategy
+    if type(strategy).__name__ in ("ParameterServerStrategyV2", "TPUStrategy", "TPUStrategyV2"):
+        raise UnsupportedModelError(
+            f"Hooks cannot run in a step under {type(strategy).__name__}, whose variables live in other processes or "
+            "devices. Use MirroredStrategy or MultiWorkerMirroredStrategy."
+        )
 
 
 def sublayers(layer: Any) -> list[Any]:

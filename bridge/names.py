@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Iterable
 from typing import Any
 
 import tensorflow as tf
@@ -29,7 +30,7 @@ class NamedVariable:
 
     Attributes:
       name: The stable v1 name, such as `dense/kernel`.
-      kind: "model", "random", "optimizer", "metric" or "step".
+      kind: "model", "random", "optimizer", "metric", "step" or "other".
       variable: The live `tf.Variable` (a distributed one under a strategy).
       trainable: Whether the model trains it.
     """
@@ -93,12 +94,14 @@ def _name_children(parent: Any, scope: str, names: dict[int, str]) -> None:
         _name_children(child, f"{scope}{local[id(child)]}/", names)
 
 
-def variables_of(model: Any, step: tf.Variable) -> list[NamedVariable]:
+def variables_of(model: Any, step: tf.Variable, captured: Iterable[tf.Variable] = ()) -> list[NamedVariable]:
     """Names all state that one training step of `model` may read or write.
 
     Args:
       model: A built and compiled Keras 3 or tf_keras model.
       step: The variable that counts the steps; it is named `global_step`.
+      captured: All variables that the step uses. Those that belong to neither layer, optimizer nor metric (a loss
+        scale, a variable of the user's own) keep their own names.
 
     Returns:
       The model's variables first, then random state, optimizers' variables, and metrics' variables. Each variable
@@ -141,6 +144,8 @@ def variables_of(model: Any, step: tf.Variable) -> list[NamedVariable]:
             add(variable, f"metrics/{metric.name}/{keras_internals.short_name(variable)}", "metric")
     for kind, counter in keras_internals.step_counters(model).items():
         add(counter, f"metrics/{kind}_counter", "metric")
+    for variable in captured:
+        add(variable, keras_internals.full_name(variable), "other")
     return found
 
 
@@ -171,10 +176,16 @@ def _own_variables(layer: Any) -> list[Any]:
 def _slot_name(variable: Any, stable: list[tuple[str, str]]) -> str:
     """Turns `sequential_dense_3_kernel_momentum` into `dense/kernel/momentum`."""
     full = keras_internals.full_name(variable)
-    short = full.split("/", 1)[-1].replace("/", "_")
-    for path, name in stable:
-        if short.startswith(path + "_"):
-            return f"{name}/{short[len(path) + 1 :]}"
-        if short.endswith("_" + path):
-            return f"{name}/{short[: -len(path) - 1]}"
+    parts = full.split("/")
+    best, slot = "", ""
+    # Before the variable's path stand the names of the optimizer and of those around it: the longest path is right.
+    for start in range(len(parts)):
+        rest = "_".join(parts[start:])
+        for path, name in stable:
+            if rest.startswith(path + "_") and len(path) >= len(best):
+                best, slot = path, f"{name}/{rest[len(path) + 1 :]}"
+            elif rest.endswith("_" + path) and len(path) >= len(best):
+                best, slot = path, f"{name}/{rest[: -len(path) - 1]}"
+    if slot:
+        return slot
     return keras_internals.short_name(variable)

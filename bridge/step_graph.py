@@ -27,8 +27,8 @@ class GraphName:
 
     Attributes:
       name: The operation's name, for instance `dense/output`.
-      kind: "variable", "optimizer", "random", "metric", "step", "batch", "loss", "logs", "rate", "layer", "gradient",
-        "summary" or "operation".
+      kind: "variable", "optimizer", "random", "metric", "step", "other", "batch", "loss", "logs", "rate", "layer",
+        "gradient" or "operation".
       shape: The static shape.
       dtype: The element type, or None for an operation.
     """
@@ -75,7 +75,7 @@ class StepGraph:
         self._proxies: dict[int, Any] = {}  # by id of the live handle
         # Asked before the graph is the default one: distributed variables cannot be looked at from inside.
         self.step_variable = self._choose_step(model, {id(live) for _, live in trace.captures})
-        variables = names.variables_of(model, self.step_variable)
+        variables = names.variables_of(model, self.step_variable, trace.variables)
         layers = names.layer_names(model)
         with self.graph.as_default():
             for variable in variables:

@@ -228,6 +228,7 @@ class StepTrace:
       function: The concrete function; its graph is what the step graph imports.
       graph_def: The step's graph, with the state of random operations taken out.
       arguments: The function's tensors that stand for the batch.
+      variables: All variables that the step uses.
       captures: Pairs of a function's tensor and the live handle or value that it stands for.
       random: The random state that was taken out.
       effects: Names of the operations that a whole step must run.
@@ -277,6 +278,7 @@ class StepTrace:
         self.outputs = self.function.structured_outputs
         self.graph_def = graph.as_graph_def()
         captured = self.function.captured_inputs
+        self.variables = list(graph.variables)
         self.arguments = self.function.inputs[: len(self.function.inputs) - len(captured)]
         self.captures = list(zip(self.function.inputs[len(self.arguments) :], captured, strict=True))
         self.effects = [operation.name for operation in graph.control_outputs]
