@@ -14,7 +14,7 @@ from bridge.hook_errors import name_the_hook
 from bridge.live_session import BatchSource, LiveSession
 from bridge.program_builder import NEXT_BATCH
 from bridge.session_creator import LiveSessionCreator, renew
-from bridge.step_graph import StepGraph, replicas
+from bridge.step_graph import StepGraph
 from bridge.trace import StepTrace
 
 tf1 = tf.compat.v1
@@ -66,7 +66,7 @@ def last_step_reached(model: Any, hooks: Iterable[Any]) -> bool:
         return False
     with tf_internals.eager_mode():
         step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
-        return int(replicas(step)[0].numpy()) >= min(limits)
+        return int(tf_internals.replicas(step)[0].numpy()) >= min(limits)
 
 
 class _Batches:

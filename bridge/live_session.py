@@ -23,7 +23,7 @@ from bridge.errors import (
 from bridge.graph_part import in_step
 from bridge.program import Program, Request
 from bridge.program_builder import ProgramBuilder
-from bridge.step_graph import StepGraph, replicas
+from bridge.step_graph import StepGraph
 
 tf1 = tf.compat.v1
 
@@ -181,7 +181,7 @@ class LiveSession(tf_internals.SessionInterface):
     def _mirror(self, written: frozenset[str]) -> None:
         """Gives the other replicas of a variable what was assigned to the first."""
         for name in written & self._step_graph.mirrored.keys():
-            first, *others = replicas(self._step_graph.mirrored[name])
+            first, *others = tf_internals.replicas(self._step_graph.mirrored[name])
             for other in others:
                 other.assign(first)
 

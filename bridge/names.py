@@ -14,7 +14,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from bridge import keras_internals
+from bridge import keras_internals, tf_internals
 
 GLOBAL_STEP = "global_step"
 
@@ -22,6 +22,9 @@ GLOBAL_STEP = "global_step"
 RESERVED = frozenset(
     {"batch", "captured", "gradients", "keras_step", "learning_rate", "logs", "loss", "train_op"}
 )
+
+# Scopes in which the bridge's own operations stand; a layer of such a name gets a number.
+_RESERVED_SCOPES = frozenset({"captured", "hooks_first", "keras_step", "next_batch", "step_unit"})
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +87,8 @@ def _name_children(parent: Any, scope: str, names: dict[int, str]) -> None:
         if match and not given:
             numbered.append((match[1], int(match[2] or 0), position, child))
         else:
-            local[id(child)] = child.name
+            taken = not scope and child.name.lower() in _RESERVED_SCOPES
+            local[id(child)] = f"{child.name}_1" if taken else child.name
     unique = _Unique(frozenset(local.values()))
     for stem, _, _, child in sorted(numbered, key=lambda entry: entry[:3]):
         local[id(child)] = unique(stem)
@@ -116,7 +120,7 @@ def variables_of(model: Any, step: tf.Variable, captured: Iterable[tf.Variable] 
         inner = keras_internals.tf_variable(variable)
         if id(inner) in seen or not hasattr(inner, "assign"):
             return
-        seen.add(id(inner))
+        seen.update(id(v) for v in (inner, *tf_internals.replicas(inner)))
         trainable = kind == "model" and bool(getattr(variable, "trainable", False))
         found.append(NamedVariable(name if name == GLOBAL_STEP else unique(name), kind, inner, trainable))
 

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bridge import tf_internals
 from bridge.live_session import LiveSession
-from bridge.step_graph import StepGraph, replicas
+from bridge.step_graph import StepGraph
 
 tf1 = tf.compat.v1
 _SessionCreator: Any = tf1.train.SessionCreator
@@ -89,7 +89,7 @@ class LiveSessionCreator(_SessionCreator):
 
     def _step(self) -> int:
         with tf_internals.eager_mode():
-            return int(replicas(self._step_graph.step_variable)[0].numpy())
+            return int(tf_internals.replicas(self._step_graph.step_variable)[0].numpy())
 
     @staticmethod
     def _missing(session: LiveSession, ready_op: Any) -> list[str]:

@@ -267,14 +267,8 @@ def _op_name(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
 
 
-def replicas(variable: tf.Variable) -> list[tf.Variable]:
-    """Returns the variables that a distributed variable is made of, or the variable itself."""
-    components = getattr(variable, "values", None) if hasattr(variable, "distribute_strategy") else None
-    return list(components) if isinstance(components, (list, tuple)) else [variable]
-
-
 def _handles(variable: tf.Variable) -> list[tf.Tensor]:
-    return [component.handle for component in replicas(variable)]
+    return [component.handle for component in tf_internals.replicas(variable)]
 
 
 def _own_step(model: Any) -> tf.Variable:

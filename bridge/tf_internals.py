@@ -149,3 +149,9 @@ def eager_tensor(value: Any) -> tf.Tensor:
 def cached_writers() -> list[Any]:
     """Returns the event writers that hooks share; `FileWriterCache` can only forget them in public."""
     return list(tf.compat.v1.summary.FileWriterCache._cache.values())
+
+
+def replicas(variable: tf.Variable) -> list[tf.Variable]:
+    """Returns the variables that a distributed variable is made of, or the variable itself."""
+    components = getattr(variable, "values", None) if hasattr(variable, "distribute_strategy") else None
+    return list(components) if isinstance(components, (list, tuple)) else [variable]
