@@ -13,6 +13,10 @@ from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import Any
 
+import tensorflow as tf
+
+_END_OF_DATA = (StopIteration, tf.errors.OutOfRangeError)
+
 
 class FitGuard:
     """Calls a clean-up when something raises inside a `fit`."""
@@ -26,10 +30,12 @@ class FitGuard:
         """
         self._list = weakref.ref(callback_list)
         self._model: Any = None
+        self._replaced: dict[str, Any] = {}
         self._clean_up = clean_up
         self._names = [name for name in dir(type(callback_list)) if name.startswith("on_")]
         for name in self._names:
-            object.__setattr__(callback_list, name, self._guarded(getattr(callback_list, name)))
+            quiet = _END_OF_DATA if "batch" in name else ()  # Keras takes these for the end of the epoch.
+            object.__setattr__(callback_list, name, self._guarded(getattr(callback_list, name), quiet))
         # The list lives as long as the frame of `fit`: this catches what no call shows, such as an interrupt.
         self._finalizer = weakref.finalize(callback_list, clean_up, None)
 
@@ -57,20 +63,35 @@ class FitGuard:
     def guard_validation(self, model: Any) -> None:
         """Guards the validation inside `fit`, which is a call of the model's `evaluate`."""
         self._model = model
-        object.__setattr__(model, "evaluate", self._guarded(model.evaluate))
+        self._replaced = {k: v for k, v in vars(model).items() if k == "evaluate"}
+        original = model.evaluate
+
+        def evaluate(*args: Any, **kwargs: Any) -> Any:
+            try:
+                return original(*args, **kwargs)
+            except BaseException as error:
+                if _is_fit(sys._getframe(1), model):  # Others may handle it.
+                    self._clean_up(error)
+                raise
+
+        object.__setattr__(model, "evaluate", evaluate)
 
     def is_running(self) -> bool:
-        """Tells whether the guarded fit is calling just now."""
+        """Tells whether the guarded fit, or loop of the user's own, is the one that calls just now."""
         callback_list = self._list()
-        return callback_list is not None and any(
-            frame.f_locals.get("callbacks") is callback_list or frame.f_locals.get("self") is callback_list
-            for frame in _calling_frames()
-        )
+        if callback_list is None:
+            return False
+        fit = fit_of(callback_list.model)
+        return fit is None or fit.f_locals.get("callbacks") is callback_list
 
-    def _guarded(self, method: Callable[..., Any]) -> Callable[..., Any]:
+    def _guarded(
+        self, method: Callable[..., Any], quiet: tuple[type[BaseException], ...]
+    ) -> Callable[..., Any]:
         def call(*args: Any, **kwargs: Any) -> Any:
             try:
                 return method(*args, **kwargs)
+            except quiet:
+                raise
             except BaseException as error:
                 self._clean_up(error)
                 raise
@@ -85,6 +106,18 @@ class FitGuard:
             vars(callback_list).pop(name, None)
         if self._model is not None:
             vars(self._model).pop("evaluate", None)
+            vars(self._model).update(self._replaced)
+            self._model = None
+
+
+def fit_of(model: Any) -> FrameType | None:
+    """Returns the frame of the innermost running call that trains, evaluates or predicts with `model`, if one is."""
+    return next((frame for frame in _calling_frames() if _is_fit(frame, model)), None)
+
+
+def _is_fit(frame: FrameType, model: Any) -> bool:
+    names = ("fit", "evaluate", "predict")
+    return frame.f_code.co_name in names and frame.f_locals.get("self") is model
 
 
 def _calling_frames() -> Iterator[FrameType]:

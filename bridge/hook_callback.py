@@ -9,8 +9,8 @@ import keras
 import tensorflow as tf
 
 from bridge import cluster, keras_internals
-from bridge.errors import InvalidHookError
-from bridge.fit_guard import FitGuard
+from bridge.errors import InvalidHookError, UnsupportedModelError
+from bridge.fit_guard import FitGuard, fit_of
 from bridge.hooked_step import HookedStep, last_step_reached
 
 tf1 = tf.compat.v1
@@ -144,7 +144,7 @@ class HookCallback(keras.callbacks.Callback):
         self._install(kind, self._hooks[kind], None)
 
     def _install(self, kind: str, hooks: Sequence[Any], scaffold: Any) -> None:
-        plain = getattr(self.model, _FUNCTIONS[kind])
+        plain = self._plain_function(kind)
         guard = self._guard
         step = HookedStep(
             self.model,
@@ -154,10 +154,27 @@ class HookCallback(keras.callbacks.Callback):
             plain=plain,
             steps=(self.params or {}).get("steps"),
             is_current=guard.is_running if guard is not None else lambda: True,
+            in_fit=lambda: fit_of(self.model) is not None,
             clean_up=self._abort,
         )
         self._steps[kind] = step
         setattr(self.model, _FUNCTIONS[kind], step)
+
+    def _plain_function(self, kind: str) -> Any:
+        """Returns the model's own compiled function; makes it where a loop of the user's own has not."""
+        name = _FUNCTIONS[kind]
+        keras_internals.check_function(self.model, kind)
+        plain = getattr(self.model, name, None)
+        if isinstance(plain, HookedStep):
+            if plain.is_current:
+                raise UnsupportedModelError(
+                    "There are two HookCallbacks in one fit. Give all hooks to one: HookCallback([*hooks, *others])."
+                )
+            return plain.plain  # Left by a fit that failed where no callback is told.
+        if plain is None:
+            getattr(self.model, f"make_{name}")()
+            plain = getattr(self.model, name)
+        return plain
 
     def _remove(self, kind: str) -> None:
         """Ends the hooks of one kind of step; the model is whole again even if a hook raises."""

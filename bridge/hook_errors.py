@@ -14,6 +14,11 @@ _PHASES = ("begin", "after_create_session", "before_run", "after_run", "end")
 _REMEDIES = (
     ("Graph is finalized", "A hook may add operations to the graph in begin() only."),
     (
+        "numpy() is only available",
+        "In a hook the step's graph is the default one: read values with session.run. Keras's own methods belong in a "
+        "Keras callback beside HookCallback.",
+    ),
+    (
         "Same tensor is fed",
         "Let one of the hooks feed it, or give each a placeholder_with_default of its own.",
     ),

@@ -83,6 +83,7 @@ class _Batches:
         self._left: int | None = None
         self._guessed = False
         self._resource: list[tf.Tensor] = []
+        self.batch: Any = None
 
     def is_new(self, iterator: Any) -> bool:
         """Tells whether another iterator than before is used now."""
@@ -112,7 +113,8 @@ class _Batches:
         if self._left == 0 and self._guessed:
             self._left = None  # With steps_per_epoch an iterator goes on in the next epoch.
         if self._left is None:
-            return "batch", _flat(next(iterator))
+            self.batch = next(iterator)
+            return "batch", _flat(self.batch)
         if self._left == 0:
             raise StopIteration
         self._left -= 1
@@ -135,6 +137,7 @@ class HookedStep:
         plain: Callable[..., Any],
         steps: int | None,
         is_current: Callable[[], bool],
+        in_fit: Callable[[], bool],
         clean_up: Callable[[BaseException | None], None],
     ) -> None:
         """Prepares; the graph is built when the first batch is there.
@@ -147,6 +150,7 @@ class HookedStep:
           plain: The model's own compiled function, whose place this object takes.
           steps: How many steps Keras says an epoch has, or None.
           is_current: Tells whether the fit that this object was made for is the one that calls.
+          in_fit: Tells whether a fit of the model is running at all, or a loop of the user's own.
           clean_up: Called with the error when a step fails; gives the model its own function back.
         """
         self.plain = plain
@@ -156,6 +160,7 @@ class HookedStep:
         self._made_hooks: list[Any] = []
         self._scaffold = scaffold
         self._is_current = is_current
+        self._in_fit = in_fit
         self._clean_up = clean_up
         self._batches = _Batches(fused=not model.run_eagerly, steps=steps)
         self._batch = BatchSource()
@@ -163,6 +168,7 @@ class HookedStep:
         self._session: LiveSession | None = None
         self._monitored: Any = None
         self._logs: Any = {}
+        self._no_logs: dict[str, None] = {}
 
     def __call__(self, data: Any) -> Any:
         """Runs one execution of Keras's loop: one step, or `steps_per_execution` of them.
@@ -176,6 +182,13 @@ class HookedStep:
         Raises:
           StopIteration: if the data is at its end before the first step.
         """
+        if (
+            not isinstance(data, (tf.data.Iterator, tf.distribute.DistributedIterator, list))
+            and self._in_fit()
+        ):
+            return self.plain(
+                data
+            )  # Somebody's train_on_batch in the middle of a fit, which is no step of it.
         iterator = iter(data) if isinstance(data, list) else data
         if self._monitored is _ABORTED or (self._batches.is_new(iterator) and not self._is_current()):
             # An earlier fit failed where no callback is told; this is another one, which has no hooks.
@@ -241,11 +254,11 @@ class HookedStep:
         if self._kind == "predict":
             tensors = [tf_internals.eager_tensor(value) for value in outputs]
             return tf.nest.pack_sequence_as(self._graph.outputs, tensors, expand_composites=True)
-        return outputs
+        return {**self._no_logs, **outputs} if self._no_logs else outputs
 
     def _open(self, data: Any, source: str, inputs: list[tf.Tensor]) -> None:
         """Builds the graph and opens the session; from here on hooks live."""
-        graph = StepGraph(self._model, self._trace(getattr(data, "element_spec", None), inputs))
+        graph = StepGraph(self._model, self._trace(getattr(data, "element_spec", None)))
         self._graph = graph
 
         def make_session() -> LiveSession:
@@ -260,6 +273,9 @@ class HookedStep:
             outputs = graph.outputs
             if self._kind == "predict":
                 outputs = tf.nest.flatten(outputs, expand_composites=True)
+            elif isinstance(outputs, dict):
+                self._no_logs = {key: None for key, value in outputs.items() if value is None}
+                outputs = {key: value for key, value in outputs.items() if value is not None}
             self._fetches = [outputs, graph.train_op]
             if self._kind == "train" and last_step_reached(self._model, self._made_hooks):
                 self._monitored = _CLOSED
@@ -267,9 +283,9 @@ class HookedStep:
             creator = LiveSessionCreator(make_session, graph, scaffold)
             self._monitored = tf1.train.MonitoredSession(session_creator=creator, hooks=self._made_hooks)
 
-    def _trace(self, spec: Any, inputs: list[tf.Tensor]) -> StepTrace:
+    def _trace(self, spec: Any) -> StepTrace:
         if spec is None:
-            spec = tuple(tf.TensorSpec([None, *t.shape[1:]], t.dtype) for t in inputs)
+            spec = tf.nest.map_structure(_open_spec, self._batches.batch)
         # The trace lives as long as the model's own compiled function, which Keras makes anew where it must.
         traced = getattr(self.plain, _TRACE, None)
         if traced is None or traced[0] != spec:
@@ -293,6 +309,11 @@ class HookedStep:
             raise
         finally:
             self._flush()
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the fit that this object was made for is running."""
+        return self._monitored is not _ABORTED and self._is_current()
 
     def abort(self, error: BaseException | None) -> None:
         """Closes the session after an error: hooks have no `end`, but what they wrote is flushed.
@@ -337,8 +358,18 @@ _CLOSED = _Closed()
 _ABORTED = _Closed()
 
 
+def _open_spec(value: Any) -> Any:
+    """Returns the spec of one value of a batch, with an open batch size."""
+    if value is None:
+        return None
+    if isinstance(value, tf.__internal__.CompositeTensor):
+        return tf.type_spec_from_value(value)
+    tensor = tf.convert_to_tensor(value)
+    return tf.TensorSpec([None, *tensor.shape[1:]] if tensor.shape.rank else tensor.shape, tensor.dtype)
+
+
 def _flat(batch: Any) -> list[tf.Tensor]:
-    flat = tf.nest.flatten(batch, expand_composites=True)
+    flat = [value for value in tf.nest.flatten(batch, expand_composites=True) if value is not None]
     return [
         value if isinstance(value, tf.Tensor) else tf.convert_to_tensor(np.asarray(value)) for value in flat
     ]

@@ -54,6 +54,25 @@ def check_model(model: Any) -> None:
         )
 
 
+def check_function(model: Any, kind: str) -> None:
+    """Refuses models that compile their step in a way of their own, which hooks would replace.
+
+    Args:
+      model: A Keras model.
+      kind: "train", "test" or "predict".
+
+    Raises:
+      UnsupportedModelError: if the model overrides Keras's method that makes the compiled function.
+    """
+    name = f"make_{kind}_function"
+    own = name in vars(model) or getattr(type(model), name) is not getattr(package_of(model).Model, name)
+    if own:
+        raise UnsupportedModelError(
+            f"{type(model).__name__} overrides {name}, but hooks run around the model's {kind}_step. Move what it does "
+            f"into {kind}_step, or train without hooks."
+        )
+
+
 def sublayers(layer: Any) -> list[Any]:
     """Returns the direct sublayers of a layer or model, in Keras's order, without metrics and inputs."""
     kinds = package_of_layer(layer)

@@ -52,7 +52,7 @@ class BatchSource:
       inputs: The iterator's resource tensor, or the batch's flat tensors.
       last: The flat tensors of the batch of the last step that ran, or None.
       serves_all: Whether every run may have the batch, not only the step's own; so it is when the steps are over.
-      results: What the step's run gave, by the fetched objects' ids, or None before it ran.
+      results: The session that ran the step and what it gave, by the fetched objects' ids, or None before it ran.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class BatchSource:
         self.inputs: list[tf.Tensor] = []
         self.last: list[tf.Tensor] | None = None
         self.serves_all = False
-        self.results: tuple[tuple[int, ...], list[Any]] | None = None
+        self.results: tuple[LiveSession, dict[int, Any]] | None = None
 
     def give(self, kind: str, inputs: list[tf.Tensor]) -> None:
         """Offers a batch to the next run of the step."""
@@ -155,9 +155,8 @@ class LiveSession(tf_internals.SessionInterface):
         if program is None:
             program = self._build(key, Request(prepared.fetches, feeds, kind))
         arguments = [*batch.inputs, *values] if program.reads_batch else values
-        if prepared.is_step and batch.results is not None and set(prepared.ids) <= set(batch.results[0]):
-            known = dict(zip(*batch.results, strict=True))
-            return prepared.mapper.build_results([known[key] for key in prepared.ids])
+        if prepared.is_step and batch.results is not None:
+            return prepared.mapper.build_results(self._results_again(prepared.ids))
         with tf_internals.eager_mode():
             if options is not None and options.trace_level:
                 results = step_stats.traced(lambda: program(arguments), run_metadata, self.graph)
@@ -166,9 +165,20 @@ class LiveSession(tf_internals.SessionInterface):
             if program.writes:
                 self._mirror(program.writes)
         if prepared.is_step:
-            batch.results = (prepared.ids, results)
+            batch.results = (self, dict(zip(prepared.ids, results, strict=True)))
             batch.last = program.last_batch if batch.kind == "iterator" else batch.inputs
         return prepared.mapper.build_results(results)
+
+    def _results_again(self, ids: tuple[int, ...]) -> list[Any]:
+        """Returns what the step of this batch gave, to a session that was opened anew after it had run."""
+        assert self._batch.results is not None
+        owner, known = self._batch.results
+        if owner is self or not known.keys() >= set(ids):
+            raise UnsupportedSessionCallError(
+                "The step of this batch has run already. A hook cannot run train_op once more: Keras runs one step for "
+                "each batch."
+            )
+        return [known[key] for key in ids]
 
     def _build(self, key: Any, request: Request) -> Program:
         with self._lock, tf_internals.eager_mode():
@@ -225,8 +235,9 @@ class LiveSession(tf_internals.SessionInterface):
                 documented = [entry.name for entry in self._step_graph.names]
                 others = [name for name in operations if not in_step(name)]
                 hint = nearest_names(leaf, documented) if documented else nearest_names(leaf, others)
+                reason = self._step_graph.absent.get(leaf.split(":")[0])
                 raise UnknownNameError(
-                    f"{who} asks for {leaf!r}, but the step's graph has nothing of that name. {hint} bridge.describe(model, data) lists all names."
+                    f"{who} asks for {leaf!r}, but the step's graph has nothing of that name. {reason or hint} bridge.describe(model, data) lists all names."
                 )
             return
         graph = getattr(leaf, "graph", None)

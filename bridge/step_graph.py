@@ -50,6 +50,7 @@ class StepGraph:
       bindings: From a tensor's name in the graph to the live eager tensor that stands behind it.
       initializers: Names of the operations that would initialise a live variable.
       aliases: From a named tensor to the inner tensors of the step that it shows; feeding one feeds the others.
+      absent: From a documented name that this step does not have to the reason.
       unreachable: From a named tensor that cannot be fed to the reason and the way out.
       results: Names of the inner tensors that Keras itself asks the step for.
       unit_outputs: Names of inner tensors that are the step's results even when it runs as one compiled unit.
@@ -72,6 +73,7 @@ class StepGraph:
         self.names: list[GraphName] = []
         self.mirrored: dict[str, tf.Variable] = {}
         self.unreachable: dict[str, str] = {}
+        self.absent: dict[str, str] = {}
         self._proxies: dict[int, Any] = {}  # by id of the live handle
         # Asked before the graph is the default one: distributed variables cannot be looked at from inside.
         self.step_variable = self._choose_step(model, {id(live) for _, live in trace.captures})
@@ -177,11 +179,12 @@ class StepGraph:
         return stand_in
 
     def _add_results(self, inner: Any) -> Any:
-        flat = [inner(t) for t in tf.nest.flatten(self.trace.outputs, expand_composites=True)]
-        self.results = {t.name for t in flat}
+        traced = tf.nest.flatten(self.trace.outputs, expand_composites=True)
+        flat = [None if tensor is None else inner(tensor) for tensor in traced]
+        self.results = {tensor.name for tensor in flat if tensor is not None}
         self.unit_outputs.update(self.results)
         effects = [self.graph.get_operation_by_name(f"{STEP_SCOPE}/{name}") for name in self.trace.effects]
-        done = [*effects, *(t.op for t in flat)]
+        done = [*effects, *(tensor.op for tensor in flat if tensor is not None)]
         if not self.advances_step:
             with tf.control_dependencies(done), tf.name_scope(f"{STEP_SCOPE}_counter/"):
                 done = [tf1.assign_add(self.global_step, tf.ones([], self.global_step.dtype)).op]
@@ -199,10 +202,13 @@ class StepGraph:
         if loss is not None:
             loss = inner(loss)
             self.unit_outputs.add(loss.name)
-        else:
-            loss = logs.get("loss")
-        if loss is not None:
             self._alias("loss", "loss", loss)
+        else:
+            self.absent["loss"] = (
+                "The step computes its loss inside a tf.function of its own: take the decorator off train_step."
+                if observer.hidden_loss
+                else "The step has no single loss that can be told."
+            ) + " 'logs/loss', if the step returns it, is Keras's running value."
         self._add_rate(model, inner)
         for key, outputs in observer.layer_outputs.items():
             if layers.get(key):
@@ -264,7 +270,7 @@ class StepGraph:
 
 
 def _op_name(name: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name)
+    return re.sub(r"[^A-Za-z0-9_.\\/>-]", "_", name).lstrip("_-/\\>") or "unnamed"
 
 
 def _handles(variable: tf.Variable) -> list[tf.Tensor]:

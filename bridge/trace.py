@@ -56,16 +56,21 @@ class StepObserver:
         self.rates: list[tf.Tensor] = []
         self.hidden_rate = False
         self.graph = graph
-        self._loss: Any = None
-        self._targets: list[Any] = []
+        self._losses: dict[str, list[Any]] = {"scaled": [], "computed": [], "target": []}
+        self.hidden_loss = False
         self._layers: list[Any] = []  # Keeps layers alive, so that their ids stay theirs.
 
     @property
     def loss(self) -> Any:
-        """The step's loss: what `compute_loss` returned, or the one target that was differentiated."""
-        if self._loss is not None:
-            return self._loss
-        return self._targets[0] if len(self._targets) == 1 else None
+        """The step's loss before any scaling, or None where the step has no single one.
+
+        It is what the optimizer was asked to scale, or what `compute_loss` returned, or what was differentiated:
+        the first of these that happened just once.
+        """
+        for losses in self._losses.values():
+            if len(losses) == 1:
+                return losses[0]
+        return None
 
     def sees(self, tensor: Any) -> bool:
         """Tells whether a tensor belongs to the step itself and not to a function inside it."""
@@ -81,15 +86,17 @@ class StepObserver:
             self.layer_outputs[id(layer)] = outputs
             self._layers.append(layer)
 
-    def saw_loss(self, loss: Any) -> None:
-        """Notes what the model's `compute_loss` returned."""
-        if isinstance(loss, tf.Tensor) and self.sees(loss):
-            self._loss = loss
+    def saw_loss(self, loss: Any, how: str) -> None:
+        """Notes a loss.
 
-    def saw_target(self, target: Any) -> None:
-        """Notes what a gradient tape differentiated."""
-        if isinstance(target, tf.Tensor) and self.sees(target):
-            self._targets.append(target)
+        Args:
+          loss: The tensor.
+          how: "scaled" (given to the optimizer to scale), "computed" (by `compute_loss`) or "target" (of a tape).
+        """
+        if isinstance(loss, tf.Tensor) and self.sees(loss):
+            self._losses[how].append(loss)
+        elif isinstance(loss, tf.Tensor):
+            self.hidden_loss = True
 
     def saw_gradients(self, pairs: list[tuple[Any, Any]]) -> None:
         """Notes the gradients that an optimizer was given."""
@@ -131,13 +138,18 @@ def observing(model: Any, observer: StepObserver) -> Iterator[None]:
         stack.enter_context(_replaced(tf.GradientTape, "gradient", _watch_tape))
         if hasattr(model, "compute_loss"):
             stack.enter_context(
-                _overridden(model, "compute_loss", lambda loss, *_, **__: observer.saw_loss(loss))
+                _overridden(model, "compute_loss", lambda loss, *_, **__: observer.saw_loss(loss, "computed"))
             )
         for optimizer in optimizers:
             for method in ("apply_gradients", "apply"):
                 if hasattr(optimizer, method):
                     watch = functools.partial(_watch_gradients, observer, optimizer, method)
                     stack.enter_context(_overridden(optimizer, method, before=watch))
+            for method in ("scale_loss", "get_scaled_loss"):
+                if hasattr(optimizer, method):
+                    stack.enter_context(
+                        _overridden(optimizer, method, before=functools.partial(_watch_scaling, observer))
+                    )
         if optimizers:
             stack.enter_context(keras_internals.ObservedRate(optimizers[0], observer.saw_rate))
         yield
@@ -198,10 +210,16 @@ def _watch_tape(original: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(original)
     def gradient(tape: tf.GradientTape, target: Any, *args: Any, **kwargs: Any) -> Any:
         for observer in _observers:
-            observer.saw_target(target)
+            observer.saw_loss(target, "target")
         return original(tape, target, *args, **kwargs)
 
     return gradient
+
+
+def _watch_scaling(observer: StepObserver, *args: Any, **kwargs: Any) -> Any:
+    """Notes the loss that an optimizer is asked to scale; returns the positional arguments to call it with."""
+    observer.saw_loss(args[0] if args else kwargs.get("loss"), "scaled")
+    return args
 
 
 def _watch_gradients(observer: StepObserver, optimizer: Any, method: str, *args: Any, **kwargs: Any) -> Any:

@@ -20,6 +20,7 @@ import tf_keras
 
 import bridge
 from bridge.step_graph import GraphName
+from bridge.tf_internals import eager_mode
 from tests.bridge.exactness import models
 from tests.bridge.support import FunctionHook
 
@@ -59,11 +60,10 @@ def two_layers(k: Keras, **options: Any) -> Any:
 
 def build_others(k: Keras) -> None:
     """Uses up Keras's and TensorFlow's numbers for layers, optimizers, metrics and variables."""
-    for build in (models.normed, models.lstm, models.gru, models.attention, models.subclassed, models.conv):
+    for build in (models.normed, models.lstm, models.gru, models.attention, models.separable):
         build(k)
     for _ in range(2):
-        other = two_layers(k, optimizer="adam", metrics=["mae"])
-        other.fit(X, Y, verbose=0)
+        two_layers(k, optimizer="adam", metrics=["mae"])
 
 
 # --- what the process built before ---------------------------------------------------------------------------
@@ -165,9 +165,15 @@ def test_a_checkpoint_of_another_process_fits_whatever_this_one_built_before(
     path = tf.train.latest_checkpoint(str(written / k.__name__))
     options = restore(path)
     restored: list[np.ndarray] = []
-    look = FunctionHook(after_create_session=lambda session, built: restored.extend(model.get_weights()))
+
+    def look(session: Any, built: Any) -> None:
+        with eager_mode():
+            restored.extend(model.get_weights())
+
     hooks = options.pop("hooks")
-    callback = bridge.HookCallback([*(hooks if isinstance(hooks, list) else [hooks]), look], **options)
+    callback = bridge.HookCallback(
+        [*(hooks if isinstance(hooks, list) else [hooks]), FunctionHook(after_create_session=look)], **options
+    )
     model.fit(IMAGES, Y, batch_size=4, verbose=0, callbacks=[callback])
     with np.load(written / k.__name__ / "weights.npz") as expected:
         assert len(expected.files) == len(restored) > 8
@@ -203,13 +209,13 @@ def test_layers_of_one_class_are_numbered_from_the_models_first(k: Keras) -> Non
 
 @both
 def test_a_number_does_not_take_a_name_that_the_user_gave(k: Keras) -> None:
+    k.layers.Dense(1)  # So that Keras's own numbers do not clash with the given names.
     layers = [
         k.layers.Dense(4, use_bias=False),
         k.layers.Dense(3, use_bias=False, name="dense"),
         k.layers.Dense(2, use_bias=False, name="dense_2"),
         k.layers.Dense(1, use_bias=False),
     ]
-    k.layers.Dense(1)  # So that Keras's own number is another one.
     model = compiled(k.Sequential([k.Input((3,)), *layers]))
     shapes = {entry.name: entry.shape.as_list() for entry in describe(model) if entry.kind == "variable"}
     assert shapes["dense/kernel"] == [4, 3]
@@ -286,9 +292,20 @@ def test_both_directions_of_a_recurrent_layer_are_told_apart(k: Keras) -> None:
 # --- clashes and odd characters --------------------------------------------------------------------------------
 
 RESERVED = (
-    "batch captured gradients keras_step learning_rate logs loss train_op global_step metrics sgd hooks_first "
-    "step_unit next_batch init_of_hooks ready save report_uninitialized_variables model"
-).split()
+    *(
+        "batch",
+        "gradients",
+        "learning_rate",
+        "logs",
+        "loss",
+        "train_op",
+        "global_step",
+        "metrics",
+        "model",
+        "sgd",
+    ),
+    *("hooks_first", "step_unit", "next_batch", "init_of_hooks", "ready", "save"),
+)
 
 
 def reading(names: dict[str, str], found: list[Any]) -> FunctionHook:
@@ -301,18 +318,17 @@ def reading(names: dict[str, str], found: list[Any]) -> FunctionHook:
 
 @both
 def test_layers_may_have_the_names_of_the_graphs_own_operations(k: Keras, tmp_path: Path) -> None:
-    layers = [k.layers.Dense(3, use_bias=False, name=name) for name in RESERVED if name != "keras_step"]
+    layers = [k.layers.Dense(3, use_bias=False, name=name) for name in RESERVED]
     model = compiled(k.Sequential([k.Input((3,)), *layers, k.layers.Dense(1)]), jit_compile=False)
     asked = {"loss": "loss:0", "step": "global_step:0", "rate": "learning_rate:0", "x": "batch/x:0"}
     for name in RESERVED:
-        if name != "keras_step":
-            asked[name] = f"{name}/kernel:0"
-            asked[f"{name} output"] = f"{name}/output:0"
-            asked[f"{name} gradient"] = f"gradients/{name}/kernel:0"
+        asked[name] = f"{name}/kernel:0"
+        asked[f"{name} output"] = f"{name}/output:0"
+        asked[f"{name} gradient"] = f"gradients/{name}/kernel:0"
     before = {layer.name: layer.get_weights()[0] for layer in layers}
     found: list[Any] = []
     saver = tf1.train.CheckpointSaverHook(str(tmp_path), save_steps=100)
-    model.fit(X, Y, batch_size=4, verbose=0, callbacks=[bridge.HookCallback([reading(asked, found), saver])])
+    model.fit(X, Y, shuffle=False, verbose=0, callbacks=[bridge.HookCallback([reading(asked, found), saver])])
     (results,) = found
     assert (results["step"], results["loss"].shape, float(results["rate"])) == (0, (), pytest.approx(0.01))
     np.testing.assert_array_equal(results["x"], X)
@@ -326,16 +342,19 @@ def test_layers_may_have_the_names_of_the_graphs_own_operations(k: Keras, tmp_pa
 
 @both
 @pytest.mark.parametrize("options", [{}, {"run_eagerly": True}, {"jit_compile": True}], ids=str)
-def test_a_layer_of_the_name_of_the_steps_own_scope_gets_a_number(k: Keras, options: dict[str, Any]) -> None:
-    layers = [k.layers.Dense(3, name="keras_step"), k.layers.Dense(1)]
+@pytest.mark.parametrize("scope", ["keras_step", "captured"])
+def test_a_layer_of_the_name_of_a_scope_of_the_step_gets_a_number(
+    k: Keras, scope: str, options: dict[str, Any]
+) -> None:
+    layers = [k.layers.Dense(3, name=scope), k.layers.Dense(1)]
     model = compiled(k.Sequential([k.Input((3,)), *layers]), **{"jit_compile": False, **options})
     kernel = model.get_weights()[0]
     found: list[Any] = []
     name = named(model, "variable")[0]
     hook = reading({"kernel": f"{name}:0"}, found)
-    model.fit(X, Y, batch_size=4, verbose=0, callbacks=[bridge.HookCallback(hook)])
+    model.fit(X, Y, shuffle=False, verbose=0, callbacks=[bridge.HookCallback(hook)])
     np.testing.assert_array_equal(found[0]["kernel"], kernel)
-    assert name == "keras_step_1/kernel"
+    assert name == f"{scope}_1/kernel"
 
 
 @both
@@ -378,7 +397,7 @@ def test_metrics_and_inputs_of_odd_names_can_be_fetched(k: Keras) -> None:
     asked = {"input": "batch/x/first_column____:0", "other": "batch/x/gr__e:0", "metric": "logs/error_in__:0"}
     found: list[Any] = []
     history = model.fit(
-        data, Y, batch_size=4, verbose=0, callbacks=[bridge.HookCallback(reading(asked, found))]
+        data, Y, shuffle=False, verbose=0, callbacks=[bridge.HookCallback(reading(asked, found))]
     )
     np.testing.assert_array_equal(found[0]["input"], X[:, :1])
     np.testing.assert_array_equal(found[0]["other"], X[:, 1:2])
@@ -515,7 +534,7 @@ def test_variables_are_in_the_collections_of_v1(k: Keras) -> None:
             assert len(variables) == len(collected[key])
         assert tf1.train.get_global_step() is tf1.train.get_or_create_global_step()
 
-    model.fit(X, Y, batch_size=4, verbose=0, callbacks=[bridge.HookCallback(FunctionHook(look))])
+    model.fit(X, Y, shuffle=False, verbose=0, callbacks=[bridge.HookCallback(FunctionHook(look))])
     of_kind = functools.partial(named, model)
     assert collected[keys.GLOBAL_VARIABLES] == set(of_kind("variable", "random", "optimizer", "step"))
     assert collected[keys.LOCAL_VARIABLES] == collected[keys.METRIC_VARIABLES] == set(of_kind("metric"))
