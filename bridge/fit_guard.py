@@ -15,6 +15,7 @@ from typing import Any
 
 import tensorflow as tf
 
+_CALLS = ("fit", "evaluate", "predict", "train_on_batch", "test_on_batch", "predict_on_batch")
 _END_OF_DATA = (StopIteration, tf.errors.OutOfRangeError)
 
 
@@ -76,13 +77,22 @@ class FitGuard:
 
         object.__setattr__(model, "evaluate", evaluate)
 
-    def is_running(self) -> bool:
-        """Tells whether the guarded fit, or loop of the user's own, is the one that calls just now."""
+    def caller(self) -> str:
+        """Tells who is training, evaluating or predicting just now.
+
+        Returns:
+          "own" for the guarded fit or loop of the user's own, "nested" for a call inside of it, such as a callback's
+          `train_on_batch`, and "another" for one after it.
+        """
         callback_list = self._list()
         if callback_list is None:
-            return False
-        fit = fit_of(callback_list.model)
-        return fit is None or fit.f_locals.get("callbacks") is callback_list
+            return "another"
+        frames = [frame for frame in _calling_frames() if _is_fit(frame, callback_list.model)]
+        own = [frame.f_locals.get("callbacks") is callback_list for frame in frames]
+        if any(own):
+            return "own" if own[0] else "nested"
+        # No fit at all: a loop of the user's own, which calls the list of callbacks and train_on_batch by itself.
+        return "own" if all(frame.f_code.co_name.endswith("_on_batch") for frame in frames) else "another"
 
     def _guarded(
         self, method: Callable[..., Any], quiet: tuple[type[BaseException], ...]
@@ -110,14 +120,8 @@ class FitGuard:
             self._model = None
 
 
-def fit_of(model: Any) -> FrameType | None:
-    """Returns the frame of the innermost running call that trains, evaluates or predicts with `model`, if one is."""
-    return next((frame for frame in _calling_frames() if _is_fit(frame, model)), None)
-
-
 def _is_fit(frame: FrameType, model: Any) -> bool:
-    names = ("fit", "evaluate", "predict")
-    return frame.f_code.co_name in names and frame.f_locals.get("self") is model
+    return frame.f_code.co_name in _CALLS and frame.f_locals.get("self") is model
 
 
 def _calling_frames() -> Iterator[FrameType]:

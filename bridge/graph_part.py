@@ -148,6 +148,39 @@ class GraphPart:
         late = self._after(filter(in_step, self._found) if unit else writers)
         return [name for name in readers if name not in late], list(writers)
 
+    def around_writes(self) -> list[tuple[str, str]]:
+        """Orders what hooks write against what else uses the same variable, which would race.
+
+        A hook's write that needs nothing of the step comes before the step's reads; one that does comes after them.
+        Other reads by hooks come before hooks' writes.
+
+        Returns:
+          Pairs of a node and one that must wait for it.
+        """
+        users: dict[str, list[str]] = collections.defaultdict(list)
+        for name in self._found:
+            for node_input in self._nodes[name].input:
+                if not node_input.startswith("^") and tensor_name(node_input) in self._replaced:
+                    users[tensor_name(node_input)].append(name)
+        writes = {n for names in users.values() for n in names if not in_step(n) and self._may_write(n)}
+        if not writes:
+            return []
+        after_step, after_writes = self.after_step(), self._after(writes)
+        pairs: list[tuple[str, str]] = []
+        for names in users.values():
+            inside = [n for n in names if in_step(n)]
+            reads = [n for n in names if not in_step(n) and n not in after_writes]
+            for write in (n for n in names if n in writes):
+                pairs.extend((read, write) for read in reads)
+                if write in after_step:
+                    pairs.extend((n, write) for n in inside if self._nodes[n].op in _READS)
+                else:
+                    pairs.extend((write, n) for n in inside)
+        return pairs
+
+    def _may_write(self, name: str) -> bool:
+        return self._nodes[name].op not in _READS and self._nodes[name].op not in _READING_CALLS
+
     def is_reading_call(self, name: str) -> bool:
         """Tells whether a node is a branch, loop or function call."""
         return self._nodes[name].op in _READING_CALLS

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bridge import cluster, keras_internals
 from bridge.errors import InvalidHookError, UnsupportedModelError
-from bridge.fit_guard import FitGuard, fit_of
+from bridge.fit_guard import FitGuard
 from bridge.hooked_step import HookedStep, last_step_reached
 
 tf1 = tf.compat.v1
@@ -69,6 +69,7 @@ class HookCallback(keras.callbacks.Callback):
         self._is_chief = is_chief
         self._scaffold = scaffold
         self._steps: dict[str, HookedStep] = {}
+        self._train_hooks: list[Any] = []
         self._guard: FitGuard | None = None
         self._undo_skip: Callable[[], None] | None = None
 
@@ -78,6 +79,7 @@ class HookCallback(keras.callbacks.Callback):
         if not self._steps:
             self._release()
             self._guard = FitGuard.around_caller(self, self._abort)
+            self._prepare_test()
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Puts the hooks around the model's training step."""
@@ -100,24 +102,40 @@ class HookCallback(keras.callbacks.Callback):
             self._undo_skip = keras_internals.start_after_last_epoch(self.model)
             if self._undo_skip is not None:
                 return
+        self._train_hooks = hooks
         self._install("train", hooks, self._scaffold)
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Notices a model that was compiled anew in the middle of a fit: its new step gets the hooks, too."""
+        del epoch, logs
+        step = self._steps.get("train")
+        function = getattr(self.model, _FUNCTIONS["train"], None)
+        if step is not None and function is not step and function is not None:
+            tf1.logging.info(
+                "The model was compiled anew: the hooks end, and begin in the graph of its new step."
+            )
+            self._remove("train")
+            self._install("train", self._train_hooks, self._scaffold)
 
     def on_train_end(self, logs: Any = None) -> None:
         """Ends the training hooks and gives the model its own step back."""
         del logs
         self._remove("train")
+        self._remove("test")
         self._release()
 
     def on_test_begin(self, logs: Any = None) -> None:
         """Puts the evaluation hooks around the model's test step."""
         del logs
-        if self._hooks["test"]:
+        if self._hooks["test"] and "test" not in self._steps:
             self._begin_apart("test")
 
     def on_test_end(self, logs: Any = None) -> None:
         """Ends the evaluation hooks."""
         del logs
         self._remove("test")
+        if "train" in self._steps:
+            self._prepare_test()
 
     def on_predict_begin(self, logs: Any = None) -> None:
         """Puts the prediction hooks around the model's predict step."""
@@ -129,6 +147,8 @@ class HookCallback(keras.callbacks.Callback):
         """Ends the prediction hooks."""
         del logs
         self._remove("predict")
+        if "train" not in self._steps:
+            self._remove("test")
 
     def _implements_train_batch_hooks(self) -> bool:
         """tf_keras asks its callbacks whether they need to be called at batches; this one does not."""
@@ -137,8 +157,18 @@ class HookCallback(keras.callbacks.Callback):
     _implements_test_batch_hooks = _implements_train_batch_hooks
     _implements_predict_batch_hooks = _implements_train_batch_hooks
 
+    def _prepare_test(self) -> None:
+        """Puts the evaluation hooks in place early for tf_keras, which takes its test step before on_test_begin."""
+        if self._hooks["test"] and keras_internals.is_tf_keras(self.model):
+            self._begin_apart("test")
+
     def _begin_apart(self, kind: str) -> None:
         keras_internals.check_model(self.model)
+        if kind == "predict" and self.model.distribute_strategy.num_replicas_in_sync > 1:
+            raise UnsupportedModelError(
+                "predict_hooks cannot run under a strategy of several replicas. Predict without the strategy, or use "
+                "eval_hooks."
+            )
         if self._guard is None:
             self._guard = FitGuard.around_caller(self, self._abort)
         self._install(kind, self._hooks[kind], None)
@@ -153,8 +183,7 @@ class HookCallback(keras.callbacks.Callback):
             scaffold=scaffold,
             plain=plain,
             steps=(self.params or {}).get("steps"),
-            is_current=guard.is_running if guard is not None else lambda: True,
-            in_fit=lambda: fit_of(self.model) is not None,
+            caller=guard.caller if guard is not None else lambda: "own",
             clean_up=self._abort,
         )
         self._steps[kind] = step
@@ -170,7 +199,8 @@ class HookCallback(keras.callbacks.Callback):
                 raise UnsupportedModelError(
                     "There are two HookCallbacks in one fit. Give all hooks to one: HookCallback([*hooks, *others])."
                 )
-            return plain.plain  # Left by a fit that failed where no callback is told.
+            plain.discard()
+            return plain.plain
         if plain is None:
             getattr(self.model, f"make_{name}")()
             plain = getattr(self.model, name)

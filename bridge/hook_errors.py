@@ -15,8 +15,7 @@ _REMEDIES = (
     ("Graph is finalized", "A hook may add operations to the graph in begin() only."),
     (
         "numpy() is only available",
-        "In a hook the step's graph is the default one: read values with session.run. Keras's own methods belong in a "
-        "Keras callback beside HookCallback.",
+        "In a hook the step's graph is the default one. Read values with session.run; Keras belongs in a callback.",
     ),
     (
         "Same tensor is fed",
@@ -54,7 +53,8 @@ def _where(error: BaseException, hooks: Sequence[Any]) -> tuple[Any, str]:
     while traceback is not None:
         frame = traceback.tb_frame
         if frame.f_code.co_name in _PHASES:
-            owner = frame.f_locals.get("self")
+            first = frame.f_code.co_varnames[:1]
+            owner = frame.f_locals.get(first[0]) if first else None
             if any(owner is hook for hook in hooks):
                 found = owner, frame.f_code.co_name
         elif frame.f_code.co_name == "_call_hook_before_run":

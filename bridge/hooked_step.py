@@ -58,9 +58,8 @@ def last_step_reached(model: Any, hooks: Iterable[Any]) -> bool:
       True if some hook's `last_step` is not greater than the model's step.
     """
     # TF1's hook itself notices after one step too many.
-    limits = [
-        hook._last_step for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._last_step
-    ]
+    stops = [hook for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._num_steps is None]
+    limits = [hook._last_step for hook in stops if hook._last_step is not None]
     optimizers = keras_internals.optimizers_of(model)
     if not limits or not optimizers:
         return False
@@ -136,8 +135,7 @@ class HookedStep:
         scaffold: Any,
         plain: Callable[..., Any],
         steps: int | None,
-        is_current: Callable[[], bool],
-        in_fit: Callable[[], bool],
+        caller: Callable[[], str],
         clean_up: Callable[[BaseException | None], None],
     ) -> None:
         """Prepares; the graph is built when the first batch is there.
@@ -149,8 +147,7 @@ class HookedStep:
           scaffold: A `tf.compat.v1.train.Scaffold`, a callable that makes one in the step's graph, or None.
           plain: The model's own compiled function, whose place this object takes.
           steps: How many steps Keras says an epoch has, or None.
-          is_current: Tells whether the fit that this object was made for is the one that calls.
-          in_fit: Tells whether a fit of the model is running at all, or a loop of the user's own.
+          caller: Tells who calls: "own" fit, "another" one after it, or something "nested" in the own one.
           clean_up: Called with the error when a step fails; gives the model its own function back.
         """
         self.plain = plain
@@ -159,8 +156,7 @@ class HookedStep:
         self._hooks = hooks
         self._made_hooks: list[Any] = []
         self._scaffold = scaffold
-        self._is_current = is_current
-        self._in_fit = in_fit
+        self._caller = caller
         self._clean_up = clean_up
         self._batches = _Batches(fused=not model.run_eagerly, steps=steps)
         self._batch = BatchSource()
@@ -182,18 +178,17 @@ class HookedStep:
         Raises:
           StopIteration: if the data is at its end before the first step.
         """
-        if (
-            not isinstance(data, (tf.data.Iterator, tf.distribute.DistributedIterator, list))
-            and self._in_fit()
-        ):
-            return self.plain(
-                data
-            )  # Somebody's train_on_batch in the middle of a fit, which is no step of it.
         iterator = iter(data) if isinstance(data, list) else data
-        if self._monitored is _ABORTED or (self._batches.is_new(iterator) and not self._is_current()):
-            # An earlier fit failed where no callback is told; this is another one, which has no hooks.
-            self._clean_up(None)
-            return self.plain(data)
+        if self._monitored is _ABORTED or self._batches.is_new(iterator):
+            caller = self._caller()
+            if self._monitored is _ABORTED or caller == "another":
+                # An earlier fit failed where no callback is told; this is another one, which has no hooks.
+                self._clean_up(None)
+                return self.plain(data)
+            if caller == "nested":
+                return self.plain(
+                    data
+                )  # Somebody's train_on_batch or fit inside the fit, which is no step of it.
         results = []
         try:
             # Asked each time: tf_keras changes it for the last execution of an epoch.
@@ -270,6 +265,9 @@ class HookedStep:
             if scaffold is not None:
                 renew(scaffold)
             self._made_hooks = resolve_hooks(self._hooks)
+            for hook in self._made_hooks:
+                if isinstance(hook, tf1.train.StopAtStepHook) and hook._num_steps is not None:
+                    hook._last_step = None  # Counted from this session, not from an earlier fit's.
             outputs = graph.outputs
             if self._kind == "predict":
                 outputs = tf.nest.flatten(outputs, expand_composites=True)
@@ -313,7 +311,11 @@ class HookedStep:
     @property
     def is_current(self) -> bool:
         """Whether the fit that this object was made for is running."""
-        return self._monitored is not _ABORTED and self._is_current()
+        return self._monitored is not _ABORTED and self._caller() != "another"
+
+    def discard(self) -> None:
+        """Ends what an earlier fit left, which failed where no callback is told."""
+        self._clean_up(None)
 
     def abort(self, error: BaseException | None) -> None:
         """Closes the session after an error: hooks have no `end`, but what they wrote is flushed.

@@ -14,6 +14,9 @@ from typing import Any
 import keras
 import tensorflow as tf
 
+# The counters behind `dense_3`: `keras.backend.get_uid` would advance them.
+from keras.src.backend.common import global_state
+
 from bridge.errors import UnsupportedModelError
 
 
@@ -37,6 +40,11 @@ def check_model(model: Any) -> None:
     Raises:
       UnsupportedModelError: for another backend than TensorFlow, a model that is not compiled, or not a model.
     """
+    if not tf.executing_eagerly():
+        raise UnsupportedModelError(
+            "HookCallback needs eager execution around fit, which makes the v1 graph by itself: take out "
+            "disable_eager_execution() or disable_v2_behavior(), and call fit outside of tf.Graph().as_default()."
+        )
     if not is_tf_keras(model) and not isinstance(model, keras.Model):
         raise UnsupportedModelError(
             f"HookCallback needs a keras.Model or tf_keras.Model, but the model is a {type(model).__name__}."
@@ -98,7 +106,19 @@ def package_of_layer(layer: Any) -> Any:
 def has_given_name(layer: Any) -> bool:
     """Tells whether the user named the layer, or Keras numbered it (`dense_3`)."""
     recorded = getattr(layer, "_auto_config", None)
-    return recorded is not None and recorded.config.get("name") is not None
+    if recorded is not None and recorded.config.get("name") is not None:
+        return True
+    if package_of_layer(layer) is not keras:
+        return False
+    # Newer Keras records no name; but it has not given a number that its counters have not reached.
+    stem, _, number = layer.name.rpartition("_")
+    stem, number = (stem, int(number)) if number.isdigit() and stem else (layer.name, 0)
+    return _auto_names().get(stem, 0) <= number
+
+
+def _auto_names() -> dict[str, int]:
+    """Returns how many names of each kind Keras 3 has given in this process."""
+    return global_state.get_global_attribute("object_name_uids", default={}) or {}
 
 
 def tf_variable(variable: Any) -> tf.Variable:

@@ -375,7 +375,8 @@ def _structure_key(fetches: Any) -> Any:
         return None if None in keys else (kind, keys)
     if kind is dict:
         keys = tuple([_structure_key(fetch) for fetch in fetches.values()])
-        return None if None in keys else (kind, tuple(map(id, fetches)), keys)
+        names = tuple([key if isinstance(key, str) else id(key) for key in fetches])
+        return None if None in keys else (kind, names, keys)
     if isinstance(fetches, (tf.Tensor, tf.Operation, tf.Variable)):
         return id(fetches)
     return None

@@ -113,6 +113,7 @@ def variables_of(model: Any, step: tf.Variable, captured: Iterable[tf.Variable] 
     """
     unique = _Unique(RESERVED | {GLOBAL_STEP})
     found: list[NamedVariable] = []
+    trained = {id(keras_internals.tf_variable(v)) for v in model.trainable_variables}
     seen: set[int] = set()
     metrics = {id(keras_internals.tf_variable(v)) for m in model.metrics for v in m.variables}
 
@@ -121,7 +122,7 @@ def variables_of(model: Any, step: tf.Variable, captured: Iterable[tf.Variable] 
         if id(inner) in seen or not hasattr(inner, "assign"):
             return
         seen.update(id(v) for v in (inner, *tf_internals.replicas(inner)))
-        trainable = kind == "model" and bool(getattr(variable, "trainable", False))
+        trainable = kind == "model" and id(inner) in trained
         found.append(NamedVariable(name if name == GLOBAL_STEP else unique(name), kind, inner, trainable))
 
     stable: list[tuple[str, str]] = []  # Keras's path with underscores, our name

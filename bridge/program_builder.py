@@ -21,6 +21,7 @@ from bridge.graph_part import GraphPart, in_step, node_name, tensor_name
 from bridge.hook_state import HookState
 from bridge.observed_copies import ObservedCopies
 from bridge.program import Program, Request
+from bridge.random_state import RANDOM_OPERATIONS
 from bridge.step_graph import StepGraph
 from bridge.step_unit import StepUnit
 
@@ -50,7 +51,7 @@ class ProgramBuilder:
         self._unit: StepUnit | None = None
         self._version = -1
         self._warned: set[str] = set()
-        self._draws = False
+        self._drawn: set[str] = set()
         self._nodes: dict[str, Any] = {}
         self._library: dict[str, Any] = {}
         self._gradients: list[Any] = []
@@ -188,13 +189,23 @@ class ProgramBuilder:
 
     def _check_random(self, part: GraphPart) -> None:
         """Says so where several programs draw from random operations that each keep a state of their own."""
-        others = [name for name in self._graph.trace.random.others if any(map(in_step, part))]
-        if others and self._draws:
+        trace = self._graph.trace
+        others = [name for name in trace.random.others if any(map(in_step, part))]
+        if others and trace.drawn:
             self._warn(
                 f"The step draws random numbers in {others[0]!r}, which keeps its state by itself; steps in which hooks "
-                "ask for other tensors draw from another state. Draw them with keras.random and a SeedGenerator."
+                "ask for other tensors, and further fits, draw from another state. Draw them with keras.random and a "
+                "SeedGenerator."
             )
-        self._draws = self._draws or bool(others)
+        trace.drawn = trace.drawn or bool(others)
+        own = [name for name in part if not in_step(name) and self._nodes[name].op in RANDOM_OPERATIONS]
+        for name in own:
+            if name in self._drawn:
+                self._warn(
+                    f"The random operation {name!r} of a hook draws from another state whenever hooks ask for other "
+                    "tensors than before. Use tf.random.stateless_* with the global step as seed."
+                )
+        self._drawn.update(own)
 
     def _warn(self, message: str) -> None:
         if message not in self._warned:
@@ -228,6 +239,11 @@ class ProgramBuilder:
             return nodes
         if not without_step:
             self._show_copies(nodes, part, fed)
+        for first, then in part.around_writes():
+            if (
+                nodes[first].op != "NoOp" and nodes[then].op != "NoOp"
+            ):  # Initialisers of live variables do nothing.
+                nodes[then].input.extend(self._when_read(first, nodes, part))
         early, writers = part.before_writes()
         if writers and not without_step:
             nodes[_BARRIER] = self._barrier(early, nodes, part)

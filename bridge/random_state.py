@@ -28,6 +28,7 @@ _OTHERS = frozenset(
     {"Multinomial", "ParameterizedTruncatedNormal", "RandomGamma", "RandomPoisson", "RandomPoissonV2"}
 )
 _OTHERS |= {"RandomShuffle"}
+RANDOM_OPERATIONS = _OTHERS | _STATELESS.keys()
 
 # A kernel sets aside this many blocks of the generator for each number it returns (`ReserveRandomOutputs`).
 _BLOCKS_PER_NUMBER = 256

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import random
 import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
 import tensorflow as tf
 
 from bridge import keras_internals, random_state
@@ -249,6 +251,7 @@ class StepTrace:
       variables: All variables that the step uses.
       captures: Pairs of a function's tensor and the live handle or value that it stands for.
       random: The random state that was taken out.
+      drawn: Whether some program has drawn from random operations that keep their own state.
       effects: Names of the operations that a whole step must run.
       outputs: The step's results in their structure, as tensors of the function's graph.
       observer: What each inner tensor is.
@@ -281,6 +284,7 @@ class StepTrace:
         # Keras and TensorFlow build other operations for XLA (loops of known length, for instance), so that the trace
         # must know; the graph itself runs either way.
         self.jit = bool(model.jit_compile) and not self.eager
+        python_state, numpy_state = random.getstate(), np.random.get_state()
         try:
             with observing(model, self.observer):
                 self.function = tf.function(traced, jit_compile=self.jit or None).get_concrete_function(spec)
@@ -292,6 +296,11 @@ class StepTrace:
                     "behind tf.py_function."
                 ) from error
             raise
+        finally:
+            if self.eager:
+                # The step has not run yet: what it draws in Python must be what it would have drawn.
+                random.setstate(python_state)
+                np.random.set_state(numpy_state)
         graph = self.function.graph
         self.outputs = self.function.structured_outputs
         self.graph_def = graph.as_graph_def()
@@ -305,6 +314,7 @@ class StepTrace:
             random_state.RandomState({}, [], []) if self.jit else random_state.take_out(self.graph_def)
         )
         self.effects += self.random.effects
+        self.drawn = False
         self._unit: StepUnit | None = None
         self.summaries = list(graph.get_collection(tf1.GraphKeys.SUMMARIES))
 
