@@ -95,6 +95,8 @@ class StepObserver:
           loss: The tensor.
           how: "scaled" (given to the optimizer to scale), "computed" (by `compute_loss`) or "target" (of a tape).
         """
+        if not _in_first_replica():
+            return
         if isinstance(loss, tf.Tensor) and self.sees(loss):
             self._losses[how].append(loss)
         elif isinstance(loss, tf.Tensor):
@@ -117,6 +119,14 @@ class StepObserver:
             return rate
         self.rates.append(tf.identity(tf.convert_to_tensor(rate), name="learning_rate"))
         return self.rates[-1]
+
+
+def _in_first_replica() -> bool:
+    context = tf.distribute.get_replica_context()
+    if context is None:
+        return True
+    replica = tf.get_static_value(context.replica_id_in_sync_group)
+    return replica is None or int(replica) == 0
 
 
 @contextlib.contextmanager
