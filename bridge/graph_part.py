@@ -15,6 +15,7 @@ from bridge.step_graph import STEP_SCOPE
 _READS = frozenset(
     {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
 )
+_WRITES = ("Assign", "ResourceApply", "ResourceScatter", "ResourceSparseApply", "ResourceStridedSliceAssign")
 _NO_EFFECT = frozenset({"Identity", "Cast", "Shape", "NoOp"})
 _READING_CALLS = frozenset(
     {
@@ -179,7 +180,7 @@ class GraphPart:
         return pairs
 
     def _may_write(self, name: str) -> bool:
-        return self._nodes[name].op not in _READS and self._nodes[name].op not in _READING_CALLS
+        return self._nodes[name].op.startswith(_WRITES)
 
     def is_reading_call(self, name: str) -> bool:
         """Tells whether a node is a branch, loop or function call."""

@@ -84,7 +84,7 @@ class HookCallback(keras.callbacks.Callback):
     def on_train_begin(self, logs: Any = None) -> None:
         """Puts the hooks around the model's training step."""
         del logs
-        if self._steps:
+        if "train" in self._steps:
             self._abort(None)
         keras_internals.check_model(self.model)
         hooks = list(self._hooks["train"])
@@ -197,7 +197,7 @@ class HookCallback(keras.callbacks.Callback):
         if isinstance(plain, HookedStep):
             if plain.is_current:
                 raise UnsupportedModelError(
-                    "There are two HookCallbacks in one fit. Give all hooks to one: HookCallback([*hooks, *others])."
+                    "There are two HookCallbacks in one fit, or in a fit inside of another. Give all hooks to one: HookCallback([*hooks, *others])."
                 )
             plain.discard()
             return plain.plain

@@ -19,7 +19,7 @@ from bridge.trace import StepTrace
 
 tf1 = tf.compat.v1
 
-_TRACE = "_bridge_trace"
+_TRACES = "_bridge_traces"
 _END_OF_DATA = (StopIteration, tf.errors.OutOfRangeError)
 
 
@@ -243,7 +243,7 @@ class HookedStep:
         self._batch.give(source, inputs)
         try:
             with self._graph.graph.as_default():
-                outputs, _ = self._monitored.run(self._fetches)
+                outputs, *_ = self._monitored.run(self._fetches)
         finally:
             self._batch.clear()
         if self._kind == "predict":
@@ -275,6 +275,8 @@ class HookedStep:
                 self._no_logs = {key: None for key, value in outputs.items() if value is None}
                 outputs = {key: value for key, value in outputs.items() if value is not None}
             self._fetches = [outputs, graph.train_op]
+            if graph.loss is not None and (graph.trace.jit or graph.trace.eager):
+                self._fetches.append(graph.loss)  # A step in one piece cannot give it afterwards.
             if self._kind == "train" and last_step_reached(self._model, self._made_hooks):
                 self._monitored = _CLOSED
                 return
@@ -285,12 +287,13 @@ class HookedStep:
         if spec is None:
             spec = tf.nest.map_structure(_open_spec, self._batches.batch)
         # The trace lives as long as the model's own compiled function, which Keras makes anew where it must.
-        traced = getattr(self.plain, _TRACE, None)
-        if traced is None or traced[0] != spec:
-            keras_internals.build_ahead(self._model, self._kind, spec)
-            traced = (spec, StepTrace(self._model, self._kind, spec))
-            setattr(self.plain, _TRACE, traced)
-        trace: StepTrace = traced[1]
+        traces: list[StepTrace] = getattr(self.plain, _TRACES, [])
+        for trace in traces:
+            if trace.spec == spec:
+                return trace
+        keras_internals.build_ahead(self._model, self._kind, spec)
+        trace = StepTrace(self._model, self._kind, spec)
+        setattr(self.plain, _TRACES, [*traces, trace])
         return trace
 
     def close(self) -> None:
@@ -299,7 +302,7 @@ class HookedStep:
         if monitored is None or isinstance(monitored, _Closed) or self._graph is None:
             return
         try:
-            self._batch.give_last()
+            self._batch.give_last(self._graph.unit_outputs)
             with self._graph.graph.as_default():
                 monitored.close()
         except BaseException as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NoReturn
 
 import numpy as np
@@ -51,6 +51,8 @@ class BatchSource:
       kind: "none" outside a step, "iterator" or "batch".
       inputs: The iterator's resource tensor, or the batch's flat tensors.
       last: The flat tensors of the batch of the last step that ran, or None.
+      last_run: What the step's last run fetched and got.
+      last_values: The step's results in its last run, when the steps are over.
       serves_all: Whether every run may have the batch, not only the step's own; so it is when the steps are over.
       results: The session that ran the step and what it gave, by the fetched objects' ids, or None before it ran.
     """
@@ -60,6 +62,8 @@ class BatchSource:
         self.kind = "none"
         self.inputs: list[tf.Tensor] = []
         self.last: list[tf.Tensor] | None = None
+        self.last_run: tuple[Any, Any] = ((), ())
+        self.last_values: list[tuple[tf.Tensor, Any]] = []
         self.serves_all = False
         self.results: tuple[LiveSession, dict[int, Any]] | None = None
 
@@ -68,10 +72,16 @@ class BatchSource:
         self.kind = kind
         self.inputs = inputs
 
-    def give_last(self) -> None:
-        """Offers the last batch to all runs that follow, such as those of hooks in `end`."""
+    def give_last(self, results: Collection[str]) -> None:
+        """Offers the last batch to all runs that follow, such as those of hooks in `end`.
+
+        Args:
+          results: Names of the step's results, whose last values are offered, too.
+        """
         if self.last is not None:
             self.give("batch", self.last)
+            pairs = zip(*self.last_run, strict=True)
+            self.last_values = [(fetch, value) for fetch, value in pairs if fetch.name in results]
             self.serves_all = True
 
     def clear(self) -> None:
@@ -150,10 +160,21 @@ class LiveSession(tf_internals.SessionInterface):
         batch = self._batch
         # Only the step itself is given the batch; what a hook runs besides must not draw one from the data.
         kind = batch.kind if prepared.is_step or batch.serves_all else "none"
+        if batch.serves_all and not prepared.is_step:
+            # What the last step gave, so that nothing of it has to run again.
+            given = set(map(id, feeds))
+            known = [(tensor, value) for tensor, value in batch.last_values if id(tensor) not in given]
+            values = [*values, *(self._feed_value(tensor, value) for tensor, value in known)]
+            feeds = (*feeds, *(tensor for tensor, _ in known))
         key = (prepared.ids, tuple(map(id, feeds)), kind)
         program = self._programs.get(key)
         if program is None:
             program = self._build(key, Request(prepared.fetches, feeds, kind))
+        if program.trains and not prepared.is_step:
+            raise UnsupportedSessionCallError(
+                f"To fetch {[fetch.name for fetch in prepared.fetches][:3]} the whole step would have to run, which "
+                "trains the model. Ask for it in before_run (SessionRunArgs)."
+            )
         arguments = [*batch.inputs, *values] if program.reads_batch else values
         if prepared.is_step and batch.results is not None:
             return prepared.mapper.build_results(self._results_again(prepared.ids))
@@ -167,6 +188,7 @@ class LiveSession(tf_internals.SessionInterface):
         if prepared.is_step:
             batch.results = (self, dict(zip(prepared.ids, results, strict=True)))
             batch.last = program.last_batch if batch.kind == "iterator" else batch.inputs
+            batch.last_run = (prepared.fetches, results)
         return prepared.mapper.build_results(results)
 
     def _results_again(self, ids: tuple[int, ...]) -> list[Any]:

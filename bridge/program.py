@@ -29,6 +29,7 @@ class Program:
 
     Attributes:
       reads_batch: Whether it takes the batch.
+      trains: Whether it runs the step, or so much of it that the model changes.
       returns_batch: How many tensors of the batch follow the function's results, for a batch from an iterator.
       last_batch: The batch of the last call, if the function returns it.
       writes: Names of the bound handles that operations outside the step write.
@@ -42,6 +43,7 @@ class Program:
         self._is_tensor: list[bool] | None = [isinstance(fetch, tf.Tensor) for fetch in request.fetches]
         self.reads_batch = reads_batch
         self.writes = writes
+        self.trains = False
         self.returns_batch = 0
         self.last_batch: list[tf.Tensor] | None = None
 
@@ -50,7 +52,7 @@ class Program:
         """Wraps a function that reads a batch and returns the values themselves."""
         program = cls.__new__(cls)
         program._run, program._is_tensor = run, None
-        program.returns_batch, program.last_batch = 0, None
+        program.returns_batch, program.last_batch, program.trains = 0, None, True
         program.reads_batch, program.writes = True, writes
         return program
 

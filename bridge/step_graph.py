@@ -50,6 +50,7 @@ class StepGraph:
       bindings: From a tensor's name in the graph to the live eager tensor that stands behind it.
       initializers: Names of the operations that would initialise a live variable.
       aliases: From a named tensor to the inner tensors of the step that it shows; feeding one feeds the others.
+      loss: The inner tensor of the step's loss, if it has one.
       absent: From a documented name that this step does not have to the reason.
       unreachable: From a named tensor that cannot be fed to the reason and the way out.
       results: Names of the inner tensors that Keras itself asks the step for.
@@ -73,6 +74,7 @@ class StepGraph:
         self.names: list[GraphName] = []
         self.mirrored: dict[str, tf.Variable] = {}
         self.unreachable: dict[str, str] = {}
+        self.loss: tf.Tensor | None = None
         self.absent: dict[str, str] = {}
         self._proxies: dict[int, Any] = {}  # by id of the live handle
         # Asked before the graph is the default one: distributed variables cannot be looked at from inside.
@@ -127,6 +129,7 @@ class StepGraph:
                 validate_shape=variable.shape.is_fully_defined(),
             )
             self._proxies[id(handle)] = proxy
+            tf_internals.register_variable(proxy)
             self.bindings[proxy.handle.name] = handle
             self.initializers[proxy.initializer.name] = proxy.initializer.inputs[1].name
         if len(handles) > 1:
@@ -202,6 +205,7 @@ class StepGraph:
         if loss is not None:
             loss = inner(loss)
             self.unit_outputs.add(loss.name)
+            self.loss = loss
             self._alias("loss", "loss", loss)
         else:
             self.absent["loss"] = (

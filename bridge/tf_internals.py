@@ -25,6 +25,9 @@ from tensorflow.python.eager.polymorphic_function.atomic_function import Interpo
 # `Session.as_default` is this function on the session; a session of another class needs the function itself.
 from tensorflow.python.framework.stack import default_session as default_session
 
+# Where `get_variable(reuse=True)` looks.
+from tensorflow.python.ops import variable_scope as _variable_scope
+
 # The collection in which built-in hooks keep their reading of the global step.
 from tensorflow.python.training.training_util import GLOBAL_STEP_READ_KEY as GLOBAL_STEP_READ_KEY
 
@@ -155,3 +158,11 @@ def replicas(variable: tf.Variable) -> list[tf.Variable]:
     """Returns the variables that a distributed variable is made of, or the variable itself."""
     components = getattr(variable, "values", None) if hasattr(variable, "distribute_strategy") else None
     return list(components) if isinstance(components, (list, tuple)) else [variable]
+
+
+def register_variable(variable: Any) -> None:
+    """Makes `tf.compat.v1.get_variable` find a variable of the default graph by its name, as `reuse=True` needs.
+
+    Only `get_variable` itself puts variables there, and it would not take one that exists.
+    """
+    _variable_scope._get_default_variable_store()._vars[variable.op.name] = variable

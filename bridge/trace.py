@@ -58,7 +58,7 @@ class StepObserver:
         self.rates: list[tf.Tensor] = []
         self.hidden_rate = False
         self.graph = graph
-        self._losses: dict[str, list[Any]] = {"scaled": [], "computed": [], "target": []}
+        self._losses: dict[str, list[Any]] = {"scaled": [], "computed": [], "target": [], "vector": []}
         self.hidden_loss = False
         self._layers: list[Any] = []  # Keeps layers alive, so that their ids stay theirs.
 
@@ -97,6 +97,8 @@ class StepObserver:
         """
         if not _in_first_replica():
             return
+        if how == "target" and isinstance(loss, tf.Tensor) and loss.shape.rank != 0:
+            how = "vector"  # Of a gradient by the inputs, perhaps.
         if isinstance(loss, tf.Tensor) and self.sees(loss):
             self._losses[how].append(loss)
         elif isinstance(loss, tf.Tensor):
@@ -312,6 +314,7 @@ class StepTrace:
                 random.setstate(python_state)
                 np.random.set_state(numpy_state)
         graph = self.function.graph
+        self._check_replicas()
         self.outputs = self.function.structured_outputs
         self.graph_def = graph.as_graph_def()
         captured = self.function.captured_inputs
@@ -327,6 +330,18 @@ class StepTrace:
         self.drawn = False
         self._unit: StepUnit | None = None
         self.summaries = list(graph.get_collection(tf1.GraphKeys.SUMMARIES))
+
+    def _check_replicas(self) -> None:
+        """Refuses what ends in an error that stops all replicas at the first batch of another size."""
+        sparse = any(isinstance(gradient, tf.IndexedSlices) for _, gradient in self.observer.gradients)
+        open_size = any(
+            not t.shape.rank or t.shape[0] is None for t in self.function.inputs if t.dtype != tf.resource
+        )
+        if self.model.distribute_strategy.num_replicas_in_sync > 1 and sparse and open_size:
+            raise UnsupportedModelError(
+                "Under a strategy of several replicas, a model with sparse gradients (an Embedding) needs batches of one "
+                "size when it has hooks: use dataset.batch(n, drop_remainder=True)."
+            )
 
     def run_eagerly(self, batch: list[tf.Tensor], rate: tf.Tensor | None) -> dict[str, tf.Tensor]:
         """Runs the step eagerly, as Keras does with `run_eagerly=True`.
