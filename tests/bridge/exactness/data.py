@@ -203,6 +203,12 @@ def tokens(k: Keras) -> FitArguments:
     return {"x": x, "y": _labels(), "batch_size": BATCH}
 
 
+def full_token_batches(k: Keras) -> FitArguments:
+    given = tokens(k)
+    dataset = tf.data.Dataset.from_tensor_slices((given["x"], given["y"]))
+    return {"x": dataset.batch(BATCH, drop_remainder=True)}
+
+
 def words(k: Keras) -> FitArguments:
     numbers, y = _rows()
     text = np.array([[f"word{n}" for n in row] for row in _rng().integers(0, VOCABULARY, size=(ROWS, STEPS))])
