@@ -314,13 +314,13 @@ class StepTrace:
                 random.setstate(python_state)
                 np.random.set_state(numpy_state)
         graph = self.function.graph
-        self._check_replicas()
         self.outputs = self.function.structured_outputs
         self.graph_def = graph.as_graph_def()
         captured = self.function.captured_inputs
         self.variables = list(graph.variables)
         self.arguments = self.function.inputs[: len(self.function.inputs) - len(captured)]
         self.captures = list(zip(self.function.inputs[len(self.arguments) :], captured, strict=True))
+        self._check_replicas()
         self.effects = [operation.name for operation in graph.control_outputs]
         # XLA keeps random state of its own.
         self.random = (
@@ -334,9 +334,7 @@ class StepTrace:
     def _check_replicas(self) -> None:
         """Refuses what ends in an error that stops all replicas at the first batch of another size."""
         sparse = any(isinstance(gradient, tf.IndexedSlices) for _, gradient in self.observer.gradients)
-        open_size = any(
-            not t.shape.rank or t.shape[0] is None for t in self.function.inputs if t.dtype != tf.resource
-        )
+        open_size = any(not tensor.shape.rank or tensor.shape[0] is None for tensor in self.arguments)
         if self.model.distribute_strategy.num_replicas_in_sync > 1 and sparse and open_size:
             raise UnsupportedModelError(
                 "Under a strategy of several replicas, a model with sparse gradients (an Embedding) needs batches of one "
