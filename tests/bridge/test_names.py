@@ -316,7 +316,7 @@ def reading(names: dict[str, str], found: list[Any]) -> FunctionHook:
 def test_layers_may_have_the_names_of_the_graphs_own_operations(k: Keras, tmp_path: Path) -> None:
     layers = [k.layers.Dense(3, use_bias=False, name=name) for name in RESERVED]
     model = compiled(k.Sequential([k.Input((3,)), *layers, k.layers.Dense(1)]), jit_compile=False)
-    asked = {"loss": "loss:0", "step": "global_step:0", "rate": "learning_rate:0", "x": "batch/x:0"}
+    asked = {f"own {name}": f"{name}:0" for name in ("loss", "global_step", "learning_rate", "batch/x")}
     for name in RESERVED:
         asked[name] = f"{name}/kernel:0"
         asked[f"{name} output"] = f"{name}/output:0"
@@ -326,8 +326,9 @@ def test_layers_may_have_the_names_of_the_graphs_own_operations(k: Keras, tmp_pa
     saver = tf1.train.CheckpointSaverHook(str(tmp_path), save_steps=100)
     model.fit(X, Y, shuffle=False, verbose=0, callbacks=[bridge.HookCallback([reading(asked, found), saver])])
     (results,) = found
-    assert (results["step"], results["loss"].shape, float(results["rate"])) == (0, (), pytest.approx(0.01))
-    np.testing.assert_array_equal(results["x"], X)
+    assert (results["own global_step"], results["own loss"].shape) == (0, ())
+    assert float(results["own learning_rate"]) == pytest.approx(0.01)
+    np.testing.assert_array_equal(results["own batch/x"], X)
     for name, kernel in before.items():
         np.testing.assert_array_equal(results[name], kernel)
         assert results[f"{name} output"].shape == (4, 3)
