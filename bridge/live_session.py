@@ -29,6 +29,8 @@ tf1 = tf.compat.v1
 
 _counter = itertools.count()
 
+_MOST_PREPARED = 1000
+
 
 class _Prepared:
     """Fetches, mapped once: the flat tensors and operations, and how to give results their structure back."""
@@ -228,6 +230,8 @@ class LiveSession(tf_internals.SessionInterface):
                     self._explain(fetches, error)
                 flat = tuple(self._readable(fetch) for fetch in mapper.unique_fetches())
             prepared = _Prepared(fetches, mapper, flat, self._step_graph.train_op)
+            if len(self._prepared) >= _MOST_PREPARED:
+                self._prepared.clear()  # Some hook asks in another structure each time.
             if key is not None:
                 self._prepared[key] = prepared
         return prepared
