@@ -360,8 +360,9 @@ class StepTrace:
 
         def match(traced: Any, real: Any) -> None:
             flat = [tf.nest.flatten(structure, expand_composites=True) for structure in (traced, real)]
+            # Older Keras 3 (3.12, for one) gives the logs of an eager step as floats.
             values.update(
-                (tensor.name, value)
+                (tensor.name, tf.convert_to_tensor(value, tensor.dtype))
                 for tensor, value in zip(*flat, strict=True)
                 if isinstance(tensor, tf.Tensor)
             )

@@ -92,6 +92,27 @@ def test_names_do_not_depend_on_what_the_process_built_before(
     assert len(set(first)) == len(first)
 
 
+@both
+def test_keras_own_numbers_are_told_after_its_counters_were_reset(k: Keras) -> None:
+    build_others(k)
+    model = two_layers(k)
+    k.backend.clear_session()
+    assert named(model, "variable")[0] == "dense/kernel"
+
+
+@both
+def test_a_name_like_keras_own_is_the_same_whatever_the_process_built_before(k: Keras) -> None:
+    def names() -> list[str]:
+        layers = [k.layers.Dense(2, name="dense_7"), k.layers.Dense(1, name="head")]
+        return named(compiled(k.Sequential([k.Input((3,)), *layers])), "variable")
+
+    k.backend.clear_session()
+    first = names()
+    for _ in range(10):
+        k.layers.Dense(1)
+    assert names() == first
+
+
 def small_conv(k: Keras) -> Any:
     """Two convolutions, a normalisation and two dense layers, none of them named."""
     layers = [
@@ -205,7 +226,9 @@ def test_layers_of_one_class_are_numbered_from_the_models_first(k: Keras) -> Non
 
 @both
 def test_a_number_does_not_take_a_name_that_the_user_gave(k: Keras) -> None:
-    k.layers.Dense(1)  # So that Keras's own numbers do not clash with the given names.
+    k.backend.clear_session()
+    for _ in range(3):
+        k.layers.Dense(1)  # So that Keras's own numbers do not clash with the given names.
     layers = [
         k.layers.Dense(4, use_bias=False),
         k.layers.Dense(3, use_bias=False, name="dense"),
