@@ -14,9 +14,6 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-# The counters behind `dense_3`: `keras.backend.get_uid` would advance them.
-from keras.src.backend.common import global_state
-
 from bridge.errors import UnsupportedModelError
 
 
@@ -104,21 +101,17 @@ def package_of_layer(layer: Any) -> Any:
 
 
 def has_given_name(layer: Any) -> bool:
-    """Tells whether the user named the layer, or Keras numbered it (`dense_3`)."""
+    """Tells whether the user certainly named the layer.
+
+    Keras 3 does not record it (since 3.10), so that there a name of the form `dense_3` counts as Keras's own, in all
+    versions alike.
+    """
     recorded = getattr(layer, "_auto_config", None)
-    if recorded is not None and recorded.config.get("name") is not None:
-        return True
-    if package_of_layer(layer) is not keras:
-        return False
-    # Newer Keras records no name; but it has not given a number that its counters have not reached.
-    stem, _, number = layer.name.rpartition("_")
-    stem, number = (stem, int(number)) if number.isdigit() and stem else (layer.name, 0)
-    return _auto_names().get(stem, 0) <= number
-
-
-def _auto_names() -> dict[str, int]:
-    """Returns how many names of each kind Keras 3 has given in this process."""
-    return global_state.get_global_attribute("object_name_uids", default={}) or {}
+    return (
+        package_of_layer(layer) is not keras
+        and recorded is not None
+        and recorded.config.get("name") is not None
+    )
 
 
 def tf_variable(variable: Any) -> tf.Variable:
