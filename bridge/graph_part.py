@@ -186,6 +186,16 @@ class GraphPart:
         """Tells whether a node is a branch, loop or function call."""
         return self._nodes[name].op in _READING_CALLS
 
+    def step_writes(self, handles: Collection[str]) -> bool:
+        """Tells whether some operation of the step may write one of these handles."""
+        return any(
+            tensor_name(node_input) in handles
+            for name in self._found
+            if in_step(name) and self._nodes[name].op not in _READS | _NO_EFFECT
+            for node_input in self._nodes[name].input
+            if not node_input.startswith("^")
+        )
+
     def written_outside_step(self, handles: Collection[str]) -> frozenset[str]:
         """Returns which of these handles some operation outside the step may write."""
         return frozenset(

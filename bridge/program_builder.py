@@ -99,7 +99,7 @@ class ProgramBuilder:
         program = Program(
             request, tf_internals.flat_caller(function, optimize=reads_batch), reads_batch, writes
         )
-        program.trains = unit or bool(part.before_writes()[1])
+        program.trains = unit or part.step_writes(self._graph.bindings)
         program.returns_batch = len(self._graph.batch) if reads_batch and request.source == "iterator" else 0
         return program
 
