@@ -1,0 +1,45 @@
+"""What a rule proposes for a place: to say something about it, and perhaps how to rewrite it."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from codemod.results import Fix
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+# What stands at the place, and what shall stand there. Any libcst node, sentinel included: the engine checks that it fits.
+Make: TypeAlias = "Callable[[cst.CSTNode], cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A finding with a place, and the rewrite if there is one.
+
+    Rules make these with the methods of `codemod.facts.FileFacts`, not by hand.
+
+    Attributes:
+      node: Where, as an `ast` node with a position.
+      message: What is the matter, in one line without a full stop.
+      why: Why today's TensorFlow does not take it.
+      remedy: Where to go by hand.
+      url: A page that helps.
+      fix: Whether `make` is safe or unsafe; None for hand work.
+      make: Turns the libcst node at `node` into its replacement; None for hand work.
+      takes: Roots of the names that are settled by it.
+      todo: Whether the place gets a TODO comment as long as it is not rewritten.
+    """
+
+    node: ast.AST
+    message: str
+    why: str = ""
+    remedy: str = ""
+    url: str = ""
+    fix: Fix | None = None
+    make: Make | None = None
+    takes: tuple[ast.AST, ...] = ()
+    todo: bool = True
