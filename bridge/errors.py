@@ -49,6 +49,50 @@ class SessionClosedError(BridgeError, RuntimeError):
     """A session was used after it had been closed."""
 
 
+class NotASessionConfigError(BridgeError, TypeError):
+    """Something that is not a `tf.compat.v1.ConfigProto` was given as a session's config."""
+
+
+class InvalidSessionConfigError(BridgeError, ValueError):
+    """A `tf.compat.v1.ConfigProto` asks for something that cannot be, such as a GPU that is not there."""
+
+
+class SessionConfigError(BridgeError, RuntimeError):
+    """A session's config comes too late: TensorFlow's runtime has started with other options."""
+
+
+class SessionConfigWarning(UserWarning):
+    """Names the fields of a session's config that have no counterpart for a Keras model, each with a way out."""
+
+
+class UnsupportedSessionError(BridgeError, ValueError):
+    """A parameter or a use of `bridge.MonitoredTrainingSession` that has no meaning for this model."""
+
+
+class UnreadableCheckpointError(BridgeError, RuntimeError):
+    """None of a folder's checkpoints can be read."""
+
+
+class UnreadableCheckpointWarning(UserWarning):
+    """The newest checkpoint cannot be read, so that an older one was restored."""
+
+
+class SecondChiefWarning(UserWarning):
+    """Two processes write checkpoints to the same folder."""
+
+
+class ResumeWarning(UserWarning):
+    """A fit cannot go on exactly where the earlier run stopped, and why."""
+
+
+class GraphModelError(BridgeError, ValueError):
+    """A GraphModel or CallbackHook was made of, or called with, something that a v1 graph has no use for."""
+
+
+class UnsupportedCallbackError(BridgeError, ValueError):
+    """A Keras callback that cannot do its work over a v1 graph."""
+
+
 class StepGraphWarning(UserWarning):
     """The step runs in another way than the model's compile options say, and why."""
 
