@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Any
 
 
 class BridgeError(Exception):
@@ -70,7 +71,7 @@ class UnsupportedSessionError(BridgeError, ValueError):
 
 
 class UnreadableCheckpointError(BridgeError, RuntimeError):
-    """None of a folder's checkpoints can be read."""
+    """A checkpoint, or each one of a folder, is damaged, incomplete, or not of the name-based kind."""
 
 
 class UnreadableCheckpointWarning(UserWarning):
@@ -91,6 +92,37 @@ class GraphModelError(BridgeError, ValueError):
 
 class UnsupportedCallbackError(BridgeError, ValueError):
     """A Keras callback that cannot do its work over a v1 graph."""
+
+
+class CheckpointNotFoundError(BridgeError, FileNotFoundError, ValueError):
+    """There is no checkpoint at a path."""
+
+
+class NameMapError(BridgeError, ValueError):
+    """A `name_map` of unknown form, or one that can be understood in two ways."""
+
+
+class CheckpointMismatchError(BridgeError, ValueError):
+    """A checkpoint and a model do not fit, and `strict` was asked for.
+
+    Attributes:
+      report: The `bridge.checkpoint.CheckpointReport`, whose table is also the message.
+    """
+
+    def __init__(self, message: str, report: Any = None) -> None:
+        super().__init__(message)
+        self.report = report
+
+
+class WorkerLostError(BridgeError, RuntimeError):
+    """Another process of a job under MultiWorkerMirroredStrategy died or failed; all of them must start again.
+
+    It is not a `tf.errors.UnavailableError`, which a monitored session would answer by trying again and again.
+    """
+
+
+class DifferentWorkersError(BridgeError, ValueError):
+    """The processes of one job are about to do different things, which would make them wait for each other for ever."""
 
 
 class StepGraphWarning(UserWarning):
