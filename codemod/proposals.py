@@ -13,7 +13,24 @@ if TYPE_CHECKING:
     import libcst as cst
 
 # What stands at the place, and what shall stand there. Any libcst node, sentinel included: the engine checks that it fits.
-Make: TypeAlias = "Callable[[cst.CSTNode], cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]]"
+Make: TypeAlias = (
+    "Callable[[cst.CSTNode], cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]]"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Insertion:
+    """A line of code that goes in as it is.
+
+    Attributes:
+      line: The statement, without indentation and line end.
+      anchor: The statement beside which it goes, with its indentation.
+      after: Whether it goes behind the anchor rather than before it.
+    """
+
+    line: str
+    anchor: ast.stmt
+    after: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +49,7 @@ class Proposal:
       make: Turns the libcst node at `node` into its replacement; None for hand work.
       takes: Roots of the names that are settled by it.
       todo: Whether the place gets a TODO comment as long as it is not rewritten.
+      inserts: Lines that go in together with the rewrite.
     """
 
     node: ast.AST
@@ -43,3 +61,9 @@ class Proposal:
     make: Make | None = None
     takes: tuple[ast.AST, ...] = ()
     todo: bool = True
+    inserts: tuple[Insertion, ...] = ()
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether there is anything to write."""
+        return self.make is not None or bool(self.inserts)

@@ -52,6 +52,8 @@ What a module of a rule holds:
   4 hooks, 5 Keras, 6 Estimators, 7 what only hints at a difference, 9 names that are gone (runs last, takes the rest).
 - `TRIGGER`: a regular expression; `check` is called only for files whose text it matches somewhere. It is the cheap
   test, so it names the attribute (`MonitoredSession`), not `tf.train.MonitoredSession`, which aliases would evade.
+- `ORDER`, only if the rule has to run after those of higher codes: 0 if left out, 1 for the imports, which look at what
+  the others have left, 2 for the names that are gone.
 - `check(file)` yields proposals, made by the methods of `file`. It must not change anything itself.
 
 What `file` (`codemod.facts.FileFacts`) knows. Nodes are `ast` nodes, because they are cheap; names are canonical:
@@ -75,11 +77,12 @@ What `check` yields:
 
 - `file.finding(node, message, why=…, remedy=…)`: hand work. It gets a TODO comment.
 - `file.rename(use, "tf.new.name", message, fix="safe")`: that expression, written as the new name.
-- `file.edit(node, message, make, fix="safe", takes=())`: `make(cst_node)` is given the `libcst` node that stands at the
+- `file.edit(node, message, make, fix="safe", takes=(), inserts=())`: `make(cst_node)` is given the `libcst` node that stands at the
   `ast` node (inner edits already done) and returns its replacement. Expressions, keywords (`cst.Arg`), import aliases
   and statements can be given. Of a simple statement `make` is given the whole `cst.SimpleStatementLine`; a statement
   may be replaced by `cst.FlattenSentinel([...])` or `cst.RemoveFromParent()`. `takes` names the uses that are settled by
-  it besides the node's own. `codemod.cst_tools` has what most `make` functions need: `dotted`, `with_callee`,
+  it besides the node's own; `inserts` are lines that go in with it (`codemod.proposals.Insertion`; `make` may then be
+  None). `codemod.cst_tools` has what most `make` functions need: `dotted`, `with_callee`,
   `with_argument`, `without_argument`, `renamed_argument`, `statements`.
 
   A fix is safe only if what runs is the same and no comment is lost. An unsafe fix is applied with `--unsafe-fixes`,
@@ -93,6 +96,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import itertools
 import pkgutil
 import re
 from collections.abc import Callable, Iterator
@@ -114,6 +118,7 @@ class Rule:
       page: Its docstring, in Markdown.
       trigger: What a file's text must contain for `check` to be called.
       check: Yields the proposals for a file.
+      order: Rules of a lower order run first.
     """
 
     code: str
@@ -121,6 +126,7 @@ class Rule:
     page: str
     trigger: re.Pattern[str]
     check: Callable[[FileFacts], Iterator[Proposal]]
+    order: int = 0
 
     @property
     def title(self) -> str:
@@ -130,18 +136,25 @@ class Rule:
 
 @functools.cache
 def all_rules() -> tuple[Rule, ...]:
-    """Finds the rules of this folder, sorted by code."""
+    """Finds the rules of this folder, in the order in which they run."""
     names = [module.name for module in pkgutil.iter_modules(__path__) if not module.name.startswith("_")]
     rules = sorted((_load(name) for name in names), key=lambda rule: rule.code)
-    for first, second in zip(rules, rules[1:], strict=False):
+    for first, second in itertools.pairwise(rules):
         if first.code == second.code:
             raise ValueError(f"Rules {first.name!r} and {second.name!r} have the same code {first.code}.")
-    return tuple(rules)
+    return tuple(sorted(rules, key=lambda rule: (rule.order, rule.code)))
 
 
 def _load(name: str) -> Rule:
     module = importlib.import_module(f"{__name__}.{name}")
-    return Rule(module.CODE, name, module.__doc__ or "", re.compile(module.TRIGGER), module.check)
+    return Rule(
+        module.CODE,
+        name,
+        module.__doc__ or "",
+        re.compile(module.TRIGGER),
+        module.check,
+        getattr(module, "ORDER", 0),
+    )
 
 
 def find_rule(code: str) -> Rule | None:
