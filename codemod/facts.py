@@ -92,6 +92,7 @@ class FileFacts:
         self.needs: dict[NeededImport, None] = {}
         self.taken: set[ast.AST] = set()
         self.replaced: set[ast.AST] = set()
+        self.edited: set[ast.AST] = set()
         self._index: dict[str, list[Use]] | None = None
 
     # -- Names -----------------------------------------------------------------------------------------------------
@@ -169,9 +170,10 @@ class FileFacts:
         ):
             return True
         runners = ("tf.app.run", "tf.test.main", "absl.app.run", *_SESSIONS)
-        return any(self._at_top_level(use.node) for use in self._all_uses(*runners) if use.call)
+        return any(self._at_top_level(use.node) for use in self.all_uses(*runners) if use.call)
 
-    def _all_uses(self, *names: str) -> Iterator[Use]:
+    def all_uses(self, *names: str) -> Iterator[Use]:
+        """The expressions that mean one of `names`, taken or not."""
         return (use for name in names for use in self._index_of_uses().get(name, ()))
 
     def _at_top_level(self, node: ast.AST) -> bool:
@@ -221,6 +223,8 @@ class FileFacts:
         self.taken.update(proposal.takes)
         if not suppressed and self.applies(proposal):
             self.replaced.update(proposal.takes)
+            if proposal.make is not None:
+                self.edited.add(proposal.node)
 
     def is_suppressed(self, node: ast.AST, code: str) -> bool:
         """Whether a comment on the lines of `node`, or where its statement begins, holds back findings of `code`."""
@@ -239,7 +243,7 @@ class FileFacts:
         """What `tensorflow` is to this file: `v1` code that plain TensorFlow no longer runs, `plain`, or `mixed`."""
         v1 = v2 = False
         for use in self.names.chains:
-            if not self._is_plain(use.raw):
+            if not self.is_plain(use.raw):
                 continue
             rest = use.name[3:]
             if not rest:
@@ -250,7 +254,7 @@ class FileFacts:
             else:
                 v1 = v1 or use.name in _V1_KERAS or not use.name.startswith(_BOTH_ERAS)
         for imported in self.names.imports:
-            if self._is_plain(imported.raw):
+            if self.is_plain(imported.raw):
                 rest = self.tables.canonical(imported.raw)[3:]
                 v1 = v1 or bool(
                     rest and not self.tables.exists_in_v2(rest) and not f"tf.{rest}".startswith(_BOTH_ERAS)
@@ -259,7 +263,7 @@ class FileFacts:
             return "mixed"
         return "v1" if v1 else "plain"
 
-    def _is_plain(self, raw: str) -> bool:
+    def is_plain(self, raw: str) -> bool:
         """Whether a path is looked up in `tensorflow` itself."""
         return raw.startswith("tensorflow.") and not raw.startswith(
             ("tensorflow.compat.", "tensorflow.python.", "tensorflow.core.")
@@ -273,21 +277,44 @@ class FileFacts:
     @functools.cached_property
     def swaps_imports(self) -> bool:
         """Whether `import tensorflow as tf` becomes `import tensorflow.compat.v1 as tf` in this file."""
-        return self.settings.style == "import" and self.namespace == "v1"
+        return self.settings.style == "import" and self.namespace == "v1" and self.settings.wants("TFB101")
+
+    def swaps(self, binding: Binding) -> bool:
+        """Whether `import tensorflow as X` becomes `import tensorflow.compat.v1 as X` here."""
+        alias = binding.node
+        if not (
+            self.swaps_imports
+            and binding.raw == "tensorflow"
+            and isinstance(alias, ast.alias)
+            and alias.asname
+        ):
+            return False
+        if self.is_v1_anyway(binding):
+            return False
+        return binding.statement is None or not self.is_suppressed(binding.statement, "TFB101")
+
+    def is_v1_anyway(self, binding: Binding) -> bool:
+        """Whether the file itself sees to it that the name means v1: by another import of it, or `tf = tf.compat.v1`."""
+        meaning = self.names.meaning(binding.name, binding.scope)
+        siblings = binding.scope.names.get(binding.name, ())
+        return (meaning is not None and meaning[0] == "tensorflow.compat.v1") or any(
+            b.raw == "tensorflow.compat.v1" for b in siblings
+        )
 
     def means_v1(self, binding: Binding | None) -> bool:
         """Whether a name bound to TensorFlow itself stands for the v1 namespace in the file's new text."""
         if binding is None:
             return False
-        if binding.kind == "alias":
-            return (self.names.raw_of(binding.value) or "" if binding.value else "").endswith(
-                "compat.v1"
-            ) or (self.names.meaning(binding.name, binding.scope) or ("", None))[0] == "tensorflow.compat.v1"
-        if binding.raw == "tensorflow.compat.v1":
-            return True
-        alias = binding.node
-        renamed = isinstance(alias, ast.alias) and alias.asname is not None
-        return binding.raw == "tensorflow" and self.swaps_imports and renamed
+        return binding.raw == "tensorflow.compat.v1" or self.is_v1_anyway(binding) or self.swaps(binding)
+
+    def needs_v1(self, name: str) -> bool:
+        """Whether `tf.X` means something else, or nothing, in plain `tensorflow` for a file like this."""
+        rest = name[3:]
+        if not name.startswith("tf.") or not self.tables.exists(name):
+            return False
+        if self.namespace == "mixed":
+            return not self.tables.exists_in_v2(rest)
+        return not self.tables.same_in_both(rest)
 
     # -- Spelling --------------------------------------------------------------------------------------------------
 

@@ -75,9 +75,24 @@ def rewrite(
     Raises:
       RewriteError: If libcst cannot read the statements, or a place is not found again.
     """
+    try:
+        return _rewrite(facts, _Units(facts), edits, insertions, comments, removals)
+    except RewriteError:
+        # What stands inside a statement is not always a statement of its own to libcst: try those of the top level.
+        return _rewrite(facts, _TopUnits(facts), edits, insertions, comments, removals)
+
+
+def _rewrite(
+    facts: FileFacts,
+    finder: _Units,
+    edits: Sequence[Edit],
+    insertions: Sequence[tuple[int, str]],
+    comments: Sequence[tuple[ast.stmt, list[str]]],
+    removals: Sequence[tuple[int, int]],
+) -> str:
     layout = facts.layout
     newline = layout.newline()
-    units = _merged(_Units(facts), edits)
+    units = _merged(finder, edits)
     pieces = [(start, end, "") for start, end in removals if not any(u.start < start < u.end for u in units)]
     for offset, text in insertions:
         if any(u.start < offset < u.end for u in units):
@@ -131,14 +146,6 @@ class _Units:
             if header is not None:
                 return header
         return self.whole(self.facts.statement(node))
-
-    def top(self, node: ast.AST) -> _Unit:
-        """The lines of the statement at the file's top level."""
-        statement = self.facts.statement(node)
-        for ancestor in self.facts.ancestors(statement):
-            if isinstance(ancestor, ast.stmt):
-                statement = ancestor
-        return self.whole(statement)
 
     def whole(self, statement: ast.stmt) -> _Unit:
         siblings = _siblings(self.facts, statement)
@@ -211,6 +218,13 @@ class _Units:
         return self.layout.line(line).startswith("elif", column)
 
 
+class _TopUnits(_Units):
+    """Finds the lines of whole statements at the file's top level."""
+
+    def unit(self, node: ast.AST) -> _Unit:
+        return self.whole(self.facts.top_statement(node))
+
+
 def _siblings(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
     parent = facts.parent(statement)
     for name in ("body", "orelse", "finalbody"):
@@ -266,8 +280,10 @@ def _rewritten(facts: FileFacts, unit: _Unit, config: cst.PartialParserConfig) -
         targets.setdefault(finder.find(statement), []).append(_commented(lines))
     changed = module.visit(_Editor(targets, positions))
     code = changed.code
-    if unit.before and isinstance(changed.body[0], cst.If) and not _inner(changed.body[0]) and not unit.alone:
-        return ""
+    if not unit.before and not changed.body:
+        return ""  # libcst would leave an empty line.
+    if unit.before and not unit.alone and isinstance(changed.body[0], cst.If) and not _inner(changed.body[0]):
+        return ""  # Nor does a block that has other statements need a `pass`.
     if not code.startswith(unit.before) or not code.endswith(unit.after):
         raise RewriteError(f"the statement in line {unit.line} did not keep its surroundings")
     return code[len(unit.before) : len(code) - len(unit.after)]

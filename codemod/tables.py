@@ -36,6 +36,9 @@ _STAR_IMPORT = re.compile(r"^from[ \t]+\S+[ \t]+import[ \t]+\*", re.MULTILINE)
 _DEAD = ("layers", "nn.rnn_cell")
 _LOOPS = ("compat.v1", "compat.v2")
 
+# Packages that cannot be imported beside today's TensorFlow: they need internals that are gone.
+_DEAD_PACKAGES = frozenset({"tensorflow_estimator", "tensorflow_core"})
+
 # Modules of `tensorflow.python` that are gone, whose names had a public home all along.
 _FORMER_MODULES = {
     "tensorflow.python.estimator.estimator_lib": "tf.estimator",
@@ -187,7 +190,7 @@ class Tables:
             return _known(self.keras, name[6:])
         if name.startswith("tensorflow."):
             return self._private_exists(name)
-        return True
+        return name.partition(".")[0] not in _DEAD_PACKAGES
 
     def exists_in_v2(self, rest: str) -> bool:
         """Tells whether `tf.<rest>` exists where `tf` is plain `tensorflow`."""

@@ -1,0 +1,98 @@
+"""Programs that build graphs turn TensorFlow 2's behaviour off.
+
+## What it does
+Adds `tf.disable_v2_behavior()` behind the TensorFlow import of a program that builds a TF1 graph. A program is a file that
+is run: it asks for `__main__`, calls `tf.app.run`, or opens a session at its top level. Modules that are only imported are
+left alone, because the program's call counts for them too; so are programs that turn eager execution on or TF2's
+behaviour on or off themselves.
+
+## Why
+With TF2's behaviour on, placeholders, v1 optimizers and iterators fail, and variables are not the ones that v1 hooks know.
+
+## Before
+```python
+import tensorflow as tf
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(3) + 4))
+```
+
+## After
+```python
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+with tf.Session() as sess:
+    print(sess.run(tf.constant(3) + 4))
+```
+
+## Is it safe?
+Safe: the program was written for this behaviour.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+
+from codemod.facts import FileFacts
+from codemod.names import Use
+from codemod.proposals import Insertion, Proposal
+
+CODE = "TFB102"
+TRIGGER = r"tensorflow"
+ORDER = 1
+
+_CHOSEN = (
+    "tf.disable_v2_behavior",
+    "tf.enable_v2_behavior",
+    "tf.enable_eager_execution",
+    "tf.disable_eager_execution",
+)
+
+# TF1 names that work the same with or without TF2's behaviour: files, logs, flags.
+_INDIFFERENT = (
+    "tf.gfile",
+    "tf.logging",
+    "tf.python_io",
+    "tf.flags",
+    "tf.app.flags",
+    "tf.resource_loader",
+    "tf.sysconfig",
+    "tf.compat",
+    "tf.io",
+    "tf.summary",
+    "tf.train.Example",
+    "tf.train.Feature",
+    "tf.ConfigProto",
+    "tf.GPUOptions",
+)
+
+
+def check(file: FileFacts) -> Iterator[Proposal]:
+    """Proposes the call, once."""
+    if not file.is_program or any(True for _ in file.all_uses(*_CHOSEN)):
+        return
+    if not any(_builds_graph(file, use) for use in file.names.chains):
+        return
+    anchor = _anchor(file)
+    call = f"{file.spell('tf.disable_v2_behavior', anchor)}()"
+    yield file.edit(anchor, f"TF1 program: {call}", None, inserts=(Insertion(call, anchor, after=True),))
+
+
+def _builds_graph(file: FileFacts, use: Use) -> bool:
+    """Whether a use is of something that TensorFlow 2 itself no longer has, and that needs a graph."""
+    if (
+        not use.name.startswith("tf.")
+        or not file.tables.exists(use.name)
+        or file.tables.exists_in_v2(use.name[3:])
+    ):
+        return False
+    return not any(use.name == name or use.name.startswith(f"{name}.") for name in _INDIFFERENT)
+
+
+def _anchor(file: FileFacts) -> ast.stmt:
+    """The first import of TensorFlow; at the file's top level, if there is one."""
+    if file.first_import is not None:
+        return file.first_import
+    return next(i.statement for i in file.names.imports if i.raw.partition(".")[0] == "tensorflow")

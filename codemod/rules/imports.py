@@ -1,0 +1,407 @@
+"""TF1 code imports `tensorflow.compat.v1`.
+
+## What it does
+In a file that uses names which only TensorFlow 1 had, `import tensorflow as tf` becomes `import tensorflow.compat.v1 as
+tf`; nothing else in the file has to change for it. `from tensorflow import flags` and `from tensorflow.python.training
+import session_run_hook` become imports of the public names. Imports of what no longer exists go, once every use of them
+has been rewritten. With `--style explicit`, and in files that also use names of TensorFlow 2, the import stays and the
+names are written as `tf.compat.v1.X` instead.
+
+## Why
+`tensorflow` is TensorFlow 2 today: `tf.Session`, `tf.placeholder` and the v1 optimizers live in `tensorflow.compat.v1`.
+Private modules (`tensorflow.python`) move from release to release.
+
+## Before
+```python
+import tensorflow as tf
+from tensorflow.python.training import session_run_hook
+
+
+class Stop(session_run_hook.SessionRunHook):
+    def after_run(self, run_context, run_values):
+        run_context.request_stop()
+
+
+def build():
+    return tf.placeholder(tf.float32, [None, 3])
+```
+
+## After
+```python
+import tensorflow.compat.v1 as tf
+
+
+class Stop(tf.train.SessionRunHook):
+    def after_run(self, run_context, run_values):
+        run_context.request_stop()
+
+
+def build():
+    return tf.placeholder(tf.float32, [None, 3])
+```
+
+## Is it safe?
+Safe: `tensorflow.compat.v1` holds the very functions that `tensorflow` held in TensorFlow 1.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from codemod.facts import FileFacts
+from codemod.names import Binding, Import, Use
+from codemod.proposals import Make, Proposal
+from codemod.results import Fix
+
+if TYPE_CHECKING:
+    import libcst as cst
+
+CODE = "TFB101"
+TRIGGER = r"tensorflow|keras"
+ORDER = 1
+
+# Comments for tools; nobody misses them when their line goes.
+_PRAGMA = re.compile(r"#\s*(?:noqa|pylint:|type:|isort:|pragma|pytype:|flake8)", re.IGNORECASE)
+
+
+def check(file: FileFacts) -> Iterator[Proposal]:
+    """Proposes the new imports, and the names that have to be written differently."""
+    rewritten: set[ast.AST] = set()
+    for proposal in [*_private_uses(file), *_explicit_uses(file)]:
+        rewritten.update(proposal.takes)
+        yield proposal
+    gone = file.replaced | rewritten
+    for statement, imports in _by_statement(file).items():
+        yield from _statement(file, statement, imports, gone)
+    yield from _dead_aliases(file, gone)
+
+
+# -- Names that are written differently ------------------------------------------------------------------------------
+
+
+def _explicit_uses(file: FileFacts) -> Iterator[Proposal]:
+    """`tf.X` as `tf.compat.v1.X`, where the import stays."""
+    if file.namespace == "plain":
+        return
+    for use in file.names.chains:
+        binding = use.binding
+        if (
+            use.root in file.taken
+            or binding is None
+            or binding.raw != "tensorflow"
+            or binding.kind != "import"
+        ):
+            continue
+        if not file.is_plain(use.raw) or file.means_v1(binding) or not file.needs_v1(use.name):
+            continue
+        spelled = f"{use.root.id}.compat.v1"
+        yield file.edit(
+            use.root, f"{_short(file, use)} is TF1's: {spelled}{_short(file, use)[2:]}", _written(spelled)
+        )
+
+
+def _private_uses(file: FileFacts) -> Iterator[Proposal]:
+    """What is reached through an imported private module, by its public name, if that frees us of the module."""
+    groups: dict[Binding, list[Use]] = {}
+    for use in file.names.chains:
+        if use.binding is None or use.root in file.taken or not use.raw.startswith("tensorflow.python."):
+            continue
+        imported = file.tables.canonical(use.binding.raw)
+        if not file.tables.v1.get(imported[3:]):  # An imported symbol is dealt with where it is imported.
+            groups.setdefault(use.binding, []).append(use)
+    for binding, uses in groups.items():
+        public = [use for use in uses if _is_public(file, use.name, use.raw)]
+        if len(public) < len(uses) and binding.raw != "tensorflow":
+            public = [use for use in public if not file.tables.exists(use.raw)]
+        for use in public:
+            symbol = file.tables.symbol(use.name)
+            part = next(p for p in file.names.parts(use) if p.name == symbol)
+            yield file.rename(part, symbol, f"{part.raw} is private: {symbol}")
+
+
+def _is_public(file: FileFacts, name: str, raw: str) -> bool:
+    return (
+        name.startswith("tf.") and file.tables.exists(name) and not raw.startswith("tensorflow.python.keras.")
+    )
+
+
+def _short(file: FileFacts, use: Use) -> str:
+    return file.tables.symbol(use.name)
+
+
+def _written(spelled: str) -> Make:
+    def make(node: cst.CSTNode) -> cst.CSTNode:
+        from codemod import cst_tools
+
+        return cst_tools.written_as(node, spelled)
+
+    return make
+
+
+# -- Import statements -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Target:
+    """What an imported name is to be imported from: module and name; `module` is empty if it goes."""
+
+    module: str
+    name: str
+
+
+def _by_statement(file: FileFacts) -> dict[ast.Import | ast.ImportFrom, list[Import]]:
+    groups: dict[ast.Import | ast.ImportFrom, list[Import]] = {}
+    for imported in file.names.imports:
+        if imported.raw.partition(".")[0] in (
+            "tensorflow",
+            "keras",
+            "tensorflow_core",
+            "tensorflow_estimator",
+        ):
+            groups.setdefault(imported.statement, []).append(imported)
+    return groups
+
+
+def _statement(
+    file: FileFacts, statement: ast.Import | ast.ImportFrom, imports: list[Import], gone: set[ast.AST]
+) -> Iterator[Proposal]:
+    if isinstance(statement, ast.Import):
+        for imported in imports:
+            if imported.binding and imported.binding.raw == "tensorflow" and file.swaps(imported.binding):
+                message = f"TF1 code: import tensorflow.compat.v1 as {imported.binding.name}"
+                yield file.edit(imported.alias, message, _renamed_alias("tensorflow.compat.v1"))
+        dropped = {i.alias for i in imports if _goes(file, i, gone)}
+        if dropped:
+            yield _without(file, statement, dropped)
+        return
+    targets = {i.alias: _target(file, statement, i, gone) for i in imports}
+    if all(t.module == statement.module and t.name == a.name for a, t in targets.items()):
+        return
+    dropped = {alias for alias, target in targets.items() if not target.module}
+    if len(dropped) == len(statement.names):
+        yield _without(file, statement, dropped)
+        return
+    message = _from_message(statement, targets)
+    yield file.edit(statement, message, _from_import(statement, targets), fix=_fix(file, statement, dropped))
+
+
+def _from_message(statement: ast.ImportFrom, targets: dict[ast.alias, _Target]) -> str:
+    changed = [(a, t) for a, t in targets.items() if t.module and t.module != statement.module]
+    if not changed:
+        return f"{statement.module}.{next(a.name for a, t in targets.items() if not t.module)} is no longer needed"
+    alias, target = changed[0]
+    why = "private" if statement.module and statement.module.startswith("tensorflow.python") else "TF1's"
+    return f"{statement.module}.{alias.name} is {why}: from {target.module} import {target.name}"
+
+
+def _target(file: FileFacts, statement: ast.ImportFrom, imported: Import, gone: set[ast.AST]) -> _Target:
+    """Where a name of a `from` import is to come from."""
+    stays = _Target(statement.module or "", imported.alias.name)
+    if imported.binding is None or statement.level:
+        return _star_target(file, statement) if imported.binding is None else stays
+    if _goes(file, imported, gone):
+        return _Target("", "")
+    name = file.tables.canonical(imported.raw)
+    if imported.raw.startswith("tensorflow.python."):
+        if not _is_public(file, name, imported.raw) or not file.tables.v1.get(name[3:]):
+            return stays
+    elif not file.is_plain(imported.raw) or file.namespace == "plain" or not file.needs_v1(name):
+        return stays
+    module, _, leaf = name[3:].rpartition(".")
+    return _Target(f"tensorflow.compat.v1.{module}".rstrip("."), leaf)
+
+
+def _star_target(file: FileFacts, statement: ast.ImportFrom) -> _Target:
+    module = statement.module or ""
+    if (module == "tensorflow" or file.is_plain(module)) and file.namespace == "v1":
+        rest = module[11:]
+        if not rest or file.tables.exists(f"tf.{rest}"):
+            return _Target(f"tensorflow.compat.v1.{rest}".rstrip("."), "*")
+    return _Target(module, "*")
+
+
+def _goes(file: FileFacts, imported: Import, gone: set[ast.AST]) -> bool:
+    """Whether an import goes: every use has been rewritten, and it is of something gone or private."""
+    binding = imported.binding
+    if binding is None or _is_guarded(file, imported.statement):
+        return False
+    uses = [use for use in file.names.chains if use.binding is binding]
+    exists = file.tables.exists(file.tables.canonical(imported.raw))
+    if uses:
+        private = imported.raw.startswith("tensorflow.python.") or not exists
+        return private and binding.raw != "tensorflow" and all(use.root in gone for use in uses)
+    if exists or file.path.endswith("__init__.py") or binding.raw == "tensorflow":
+        return False
+    others = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == binding.name]
+    return not others and "__all__" not in file.text
+
+
+def _is_guarded(file: FileFacts, statement: ast.stmt) -> bool:
+    return any(isinstance(a, ast.Try | ast.ExceptHandler) for a in file.ancestors(statement))
+
+
+def _without(file: FileFacts, statement: ast.Import | ast.ImportFrom, dropped: set[ast.alias]) -> Proposal:
+    module = f"{statement.module}." if isinstance(statement, ast.ImportFrom) else ""
+    names = ", ".join(f"{module}{a.name}" for a in statement.names if a in dropped)
+    keep = [a for a in statement.names if a not in dropped]
+
+    def make(node: cst.CSTNode) -> cst.CSTNode | cst.RemovalSentinel:
+        import libcst as cst
+
+        assert isinstance(node, cst.SimpleStatementLine)
+        if not keep:
+            return _without_small(node, statement)
+        return node.with_deep_changes(
+            _small(node, statement), names=_kept(_small(node, statement), statement.names, dropped)
+        )
+
+    return file.edit(
+        statement, f"import of {names} is no longer needed", make, fix=_fix(file, statement, dropped)
+    )
+
+
+def _fix(file: FileFacts, statement: ast.stmt, dropped: set[ast.alias]) -> Fix:
+    """Unsafe if a comment goes with the names that go."""
+    if not dropped:
+        return "safe"
+    line = file.layout.line(statement.end_lineno or statement.lineno)
+    _, _, _, end = file.layout.span(statement)
+    comments = [line[end:], *file.source(statement).splitlines()[:-1]]
+    lost = any("#" in text and not _PRAGMA.search(text) for text in comments)
+    return "unsafe" if lost else "safe"
+
+
+def _renamed_alias(module: str) -> Make:
+    def make(node: cst.CSTNode) -> cst.CSTNode:
+        from codemod import cst_tools
+
+        return node.with_changes(name=cst_tools.dotted(module))
+
+    return make
+
+
+def _small(line: cst.SimpleStatementLine, statement: ast.stmt) -> cst.Import | cst.ImportFrom:
+    """The small statement of a line that `statement` is: the one with the same imported names."""
+    import libcst as cst
+
+    wanted = [(a.name, a.asname) for a in getattr(statement, "names", [])]
+    for small in line.body:
+        if isinstance(small, cst.Import | cst.ImportFrom):
+            names = (
+                [("*", None)]
+                if isinstance(small.names, cst.ImportStar)
+                else [(a.evaluated_name, a.evaluated_alias) for a in small.names]
+            )
+            if names == wanted:
+                return small
+    raise ValueError("the import is not on its line")
+
+
+def _without_small(line: cst.SimpleStatementLine, statement: ast.stmt) -> cst.CSTNode | cst.RemovalSentinel:
+    import libcst as cst
+
+    rest = [small for small in line.body if small is not _small(line, statement)]
+    if not rest:
+        return cst.RemoveFromParent()
+    rest[-1] = rest[-1].with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+    return line.with_changes(body=rest)
+
+
+def _kept(
+    small: cst.Import | cst.ImportFrom, aliases: Sequence[ast.alias], dropped: set[ast.alias]
+) -> Sequence[cst.ImportAlias]:
+    import libcst as cst
+
+    assert not isinstance(small.names, cst.ImportStar)
+    kept = [c for c, a in zip(small.names, aliases, strict=True) if a not in dropped]
+    parenthesised = isinstance(small, cst.ImportFrom) and small.lpar is not None
+    if kept[-1] is not small.names[-1]:
+        last = small.names[-1].comma if parenthesised else cst.MaybeSentinel.DEFAULT
+        kept[-1] = kept[-1].with_changes(comma=last)
+    return kept
+
+
+def _from_import(statement: ast.ImportFrom, targets: dict[ast.alias, _Target]) -> Make:
+    """Writes a `from` import as one import per module, the first in the old one's layout."""
+
+    def make(node: cst.CSTNode) -> cst.CSTNode | cst.FlattenSentinel[cst.CSTNode]:
+        import libcst as cst
+
+        from codemod import cst_tools
+
+        assert isinstance(node, cst.SimpleStatementLine)
+        small = _small(node, statement)
+        assert isinstance(small, cst.ImportFrom)
+        modules = list(dict.fromkeys(t.module for t in targets.values() if t.module))
+        new: list[cst.BaseSmallStatement] = []
+        for module in modules:
+            dropped = {a for a, t in targets.items() if t.module != module}
+            if isinstance(small.names, cst.ImportStar):
+                names: cst.ImportStar | Sequence[cst.ImportAlias] = small.names
+            else:
+                renamed = [
+                    _named(c, a, targets[a]) for c, a in zip(small.names, statement.names, strict=True)
+                ]
+                names = _kept(small.with_changes(names=renamed), statement.names, dropped)
+            new.append(small.with_changes(module=cst_tools.dotted(module), names=names))
+        if len(new) == 1 or len(node.body) > 1:
+            at = node.body.index(small)
+            return node.with_changes(body=[*node.body[:at], *_separated(new, small), *node.body[at + 1 :]])
+        lines = [node.with_changes(body=[new[0]])]
+        lines += [cst.SimpleStatementLine([statement]) for statement in new[1:]]
+        return cst.FlattenSentinel(lines)
+
+    return make
+
+
+def _separated(new: list[cst.BaseSmallStatement], old: cst.ImportFrom) -> list[cst.BaseSmallStatement]:
+    import libcst as cst
+
+    semicolon = cst.Semicolon(whitespace_after=cst.SimpleWhitespace(" "))
+    return [
+        *(s.with_changes(semicolon=semicolon) for s in new[:-1]),
+        new[-1].with_changes(semicolon=old.semicolon),
+    ]
+
+
+def _named(node: cst.ImportAlias, alias: ast.alias, target: _Target) -> cst.ImportAlias:
+    """Imports the name that `target` says, and keeps the name by which the file knows it."""
+    import libcst as cst
+
+    if not target.module or target.name == alias.name:
+        return node
+    local = alias.asname or alias.name
+    asname = None if local == target.name else cst.AsName(cst.Name(local))
+    return node.with_changes(name=cst.Name(target.name), asname=asname)
+
+
+# -- Aliases that nobody needs any more ------------------------------------------------------------------------------
+
+
+def _dead_aliases(file: FileFacts, gone: set[ast.AST]) -> Iterator[Proposal]:
+    """`layers = tf.contrib.layers`, when every use of `layers` has been rewritten."""
+    used: dict[Binding, list[Use]] = {}
+    for use in file.names.chains:
+        if use.binding is not None and use.binding.kind == "alias":
+            used.setdefault(use.binding, []).append(use)
+    for binding, uses in used.items():
+        value = file.use_of(binding.value) if binding.value is not None else None
+        if value is None or value.root in gone or file.tables.exists(value.name):
+            continue
+        statement = file.statement(binding.node)
+        if (
+            all(use.root in gone for use in uses)
+            and isinstance(statement, ast.Assign)
+            and len(statement.targets) == 1
+        ):
+            yield file.edit(statement, f"{value.name} is no longer needed", _remove, takes=(value,))
+
+
+def _remove(node: cst.CSTNode) -> cst.RemovalSentinel:
+    import libcst as cst
+
+    return cst.RemoveFromParent()
