@@ -180,7 +180,7 @@ def _link(walk: _Walk, path: Path, is_folder: bool, is_file: bool) -> Iterator[F
         yield Found(str(path), "a symbolic link that leads nowhere")
     elif os.path.commonpath([root, target]) != root:
         yield Found(str(path), "a symbolic link that leads out of the tree")
-    elif not target.endswith(SUFFIXES):
+    else:
         yield Found(str(path))
 
 

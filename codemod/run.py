@@ -1,14 +1,15 @@
 """Runs many files through worker processes, and writes what they hand back.
 
 Every file is read and migrated in a worker, on a thread with a deep stack, so that a text that crashes Python or a native
-parser takes one worker with it and one file fails. Results come back to the parent, which alone writes to the terminal. A
-file is written by its worker, to a temporary file beside it that then replaces it, so that there is never half a file.
+parser takes one worker with it and one file fails. What a worker hands back the parent writes, to a temporary file beside
+the target that then replaces it: there is never half a file, and a worker's death writes nothing.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
+import hashlib
 import multiprocessing
 import os
 import signal
@@ -23,12 +24,14 @@ from multiprocessing.connection import Connection, wait
 from multiprocessing.context import BaseContext
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from typing import TypeAlias
 
 from codemod.discover import Found
 from codemod.results import FileResult
 from codemod.settings import Settings
 
-_STACK = 512 * 1024 * 1024  # Address space, not memory: only what is used is ever backed.
+# Bytes of address space, not of memory: only what is used is ever backed.
+_STACKS = (512 << 20, 64 << 20, 16 << 20)
 _RECURSION = 30_000
 
 
@@ -45,6 +48,24 @@ class Job:
     settings: Settings
     write: bool = False
     keep_texts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What a worker hands back for one file.
+
+    Attributes:
+      result: How it ended.
+      new: Its new bytes, if it changed.
+      digest: What its old bytes were, so that nobody else's change is overwritten.
+    """
+
+    result: FileResult
+    new: bytes | None = None
+    digest: bytes = b""
+
+
+Task: TypeAlias = "tuple[str, bytes | None]"
 
 
 def run(
@@ -69,16 +90,36 @@ def run(
     return sorted(results, key=lambda result: result.path)
 
 
+def run_text(path: str, data: bytes, job: Job) -> Outcome:
+    """Takes one text through, in a worker process too; nothing is written."""
+    _load()
+    return next(_Pool(1, job).run(deque([(path, data)])))
+
+
 def _results(files: Sequence[Found], job: Job, workers: int) -> Iterator[FileResult]:
-    waiting: deque[str] = deque()
+    waiting: deque[Task] = deque()
     for found in files:
         if found.reason:
             yield FileResult(found.path, "failed" if found.failed else "skipped", found.reason)
         else:
-            waiting.append(found.path)
+            waiting.append((found.path, None))
     if waiting:
         _load()
-        yield from _Pool(job, min(workers, len(waiting))).run(waiting)
+        for outcome in _Pool(min(workers, len(waiting)), job).run(waiting):
+            yield _written(outcome) if job.write and outcome.new is not None else outcome.result
+
+
+def _written(outcome: Outcome) -> FileResult:
+    """Writes a changed file."""
+    result = outcome.result
+    assert outcome.new is not None
+    try:
+        write_atomically(result.path, outcome.new, outcome.digest)
+    except OSError as error:
+        findings = tuple(replace(finding, fixed=False) for finding in result.findings)
+        reason = f"cannot be written, left as it was: {error.strerror or error}"
+        return replace(result, status="failed", reason=reason, findings=findings, before=None, after=None)
+    return result
 
 
 def _load() -> None:
@@ -96,19 +137,19 @@ def _load() -> None:
 @dataclass(slots=True)
 class _Worker:
     process: BaseProcess
-    connection: Connection[list[str] | None, FileResult]
-    open: deque[str]
+    connection: Connection[list[Task] | None, Outcome]
+    open: deque[Task]
 
 
 class _Pool:
-    """Workers that may die: one that does costs the file it was working on."""
+    """Workers that may die: one that does costs the file that it was working on."""
 
-    def __init__(self, job: Job, count: int) -> None:
+    def __init__(self, count: int, job: Job) -> None:
         self.job = job
         self.count = count
         self.context = _context()
 
-    def run(self, waiting: deque[str]) -> Iterator[FileResult]:
+    def run(self, waiting: deque[Task]) -> Iterator[Outcome]:
         workers: dict[int, _Worker] = {}
         try:
             while waiting or any(worker.open for worker in workers.values()):
@@ -128,7 +169,7 @@ class _Pool:
         theirs.close()
         return _Worker(process, ours, deque())
 
-    def _give(self, worker: _Worker, waiting: deque[str]) -> None:
+    def _give(self, worker: _Worker, waiting: deque[Task]) -> None:
         """Gives a few files at once, fewer towards the end, so that no worker waits for the pipe or for another."""
         size = max(1, min(8, len(waiting) // (self.count * 2)))
         batch = [waiting.popleft() for _ in range(min(size, len(waiting)))]
@@ -138,30 +179,31 @@ class _Pool:
         ):  # It is dead, which `_receive` will see.
             worker.connection.send(batch)
 
-    def _receive(self, workers: dict[int, _Worker], waiting: deque[str]) -> Iterator[FileResult]:
+    def _receive(self, workers: dict[int, _Worker], waiting: deque[Task]) -> Iterator[Outcome]:
         ready = wait([worker.connection for worker in workers.values()])
         for key, worker in list(workers.items()):
             if worker.connection not in ready:
                 continue
             try:
-                result = worker.connection.recv()
+                outcome = worker.connection.recv()
             except (EOFError, ConnectionResetError):
                 del workers[key]
                 yield from self._bury(worker, waiting)
                 continue
             worker.open.popleft()
-            yield result
             if not worker.open and waiting:
                 self._give(worker, waiting)
+            yield outcome
 
-    def _bury(self, worker: _Worker, waiting: deque[str]) -> Iterator[FileResult]:
+    def _bury(self, worker: _Worker, waiting: deque[Task]) -> Iterator[Outcome]:
         """A dead worker's file fails; what it had not begun goes back to the front."""
         worker.process.join()
         worker.connection.close()
         if worker.open:
-            yield FileResult(worker.open.popleft(), "failed", _how_it_died(worker.process.exitcode))
+            path, _ = worker.open.popleft()
             waiting.extendleft(reversed(worker.open))
             worker.open.clear()
+            yield Outcome(FileResult(path, "failed", _how_it_died(worker.process.exitcode)))
 
 
 def _context() -> BaseContext:
@@ -172,10 +214,11 @@ def _context() -> BaseContext:
 
 
 def _how_it_died(code: int | None) -> str:
+    what = f"ended with status {code}"
     if code is not None and code < 0:
         with contextlib.suppress(ValueError):
-            return f"the worker process was ended by {signal.Signals(-code).name} while it had this file; nothing was written"
-    return f"the worker process ended with status {code} while it had this file; nothing was written"
+            what = f"was ended by {signal.Signals(-code).name}"
+    return f"the worker process {what} while it had this file; nothing was written"
 
 
 def _end(worker: _Worker) -> None:
@@ -193,28 +236,35 @@ def _end(worker: _Worker) -> None:
 # The workers' side.
 
 
-def _work(connection: Connection[FileResult, list[str] | None], job: Job) -> None:
+def _work(connection: Connection[Outcome, list[Task] | None], job: Job) -> None:
     """A worker's life: files in, results out, on a thread whose stack is deep enough for deep trees."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent is interrupted, and ends its workers.
     sys.setrecursionlimit(_RECURSION)
-    threading.stack_size(_STACK)
-    thread = threading.Thread(target=_loop, args=(connection, job))
-    thread.start()
-    thread.join()
+    for size in _STACKS:
+        threading.stack_size(size)
+        thread = threading.Thread(target=_loop, args=(connection, job))
+        try:
+            thread.start()
+        except RuntimeError:  # Address space is limited here; a smaller stack will do for most texts.
+            continue
+        thread.join()
+        return
+    _loop(connection, job)
 
 
-def _loop(connection: Connection[FileResult, list[str] | None], job: Job) -> None:
+def _loop(connection: Connection[Outcome, list[Task] | None], job: Job) -> None:
     with contextlib.suppress(EOFError, BrokenPipeError, ConnectionResetError):  # The parent has gone.
         while (batch := connection.recv()) is not None:
-            for path in batch:
-                connection.send(process(path, job))
+            for path, data in batch:
+                connection.send(process(path, data, job))
 
 
-def process(path: str, job: Job) -> FileResult:
+def process(path: str, data: bytes | None, job: Job) -> Outcome:
     """Takes one file through, in this process.
 
     Args:
       path: The file.
+      data: Its bytes; None to read them.
       job: What is to be done.
 
     Returns:
@@ -223,30 +273,28 @@ def process(path: str, job: Job) -> FileResult:
     from codemod import migrate
 
     try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        return FileResult(path, "failed", f"cannot be read: {error.strerror or error}")
-    try:
+        if data is None:
+            data = Path(path).read_bytes()
         result, new = migrate.migrate_bytes(path, data, job.settings, keep_texts=job.keep_texts)
-    except RecursionError:
-        return FileResult(path, "failed", "nested too deeply; nothing was written")
+    except OSError as error:
+        return Outcome(FileResult(path, "failed", f"cannot be read: {error.strerror or error}"))
+    except (RecursionError, MemoryError):
+        return Outcome(FileResult(path, "failed", "nested too deeply; nothing was written"))
     except Exception as error:  # noqa: BLE001 - one file must not end the run; it is named, and the exit code is 2
-        return FileResult(path, "failed", f"internal error, nothing written: {type(error).__name__}: {error}")
-    if new is not None and job.write:
-        try:
-            write_atomically(path, new, data)
-        except OSError as error:
-            reason = f"cannot be written, left as it was: {error.strerror or error}"
-            return replace(_unwritten(result), status="failed", reason=reason)
-    return result
+        reason = f"internal error, nothing written: {type(error).__name__}: {error}"
+        return Outcome(FileResult(path, "failed", reason))
+    return Outcome(result, new, _digest(data) if new is not None else b"")
 
 
-def _unwritten(result: FileResult) -> FileResult:
-    findings = tuple(replace(finding, fixed=False) for finding in result.findings)
-    return replace(result, findings=findings, before=None, after=None)
+# ---------------------------------------------------------------------------------------------------------------------
+# Writing.
 
 
-def write_atomically(path: str, data: bytes, expected: bytes) -> None:
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def write_atomically(path: str, data: bytes, digest: bytes) -> None:
     """Replaces a file's bytes at once: at every moment there is the old file or the new one.
 
     A symbolic link stays one: what it leads to is replaced. Mode and, where permitted, owner stay.
@@ -254,31 +302,27 @@ def write_atomically(path: str, data: bytes, expected: bytes) -> None:
     Args:
       path: The file.
       data: Its new bytes.
-      expected: The bytes that it must still have.
+      digest: The digest of the bytes that it must still have.
 
     Raises:
       OSError: If it cannot be written, is read-only, or was changed meanwhile. The file is then as it was.
     """
-    target = os.path.realpath(path)
-    status = os.stat(target)
+    target = Path(os.path.realpath(path))
+    status = target.stat()
     if not os.access(target, os.W_OK) or not status.st_mode & stat.S_IWUSR:
         raise PermissionError(errno.EACCES, "the file is read-only", path)
-    handle, temporary = tempfile.mkstemp(
-        prefix=f".{os.path.basename(target)}.", suffix=".codemod", dir=os.path.dirname(target)
-    )
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".codemod", dir=target.parent)
+    temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
         if hasattr(os, "chown") and (status.st_uid, status.st_gid) != (os.geteuid(), os.getegid()):
             with contextlib.suppress(PermissionError):
                 os.chown(temporary, status.st_uid, status.st_gid)
-        os.chmod(temporary, stat.S_IMODE(status.st_mode))
-        if Path(target).read_bytes() != expected:
+        temporary.chmod(stat.S_IMODE(status.st_mode))
+        if _digest(target.read_bytes()) != digest:
             raise OSError(errno.EBUSY, "it was changed by something else meanwhile", path)
-        os.replace(temporary, target)
+        temporary.replace(target)
     except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+        temporary.unlink(missing_ok=True)
         raise
