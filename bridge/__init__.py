@@ -1,8 +1,23 @@
 """Train with Keras and keep the TF1 session hooks: the public names."""
 
-from bridge import errors
+from bridge import checkpoint, errors
 from bridge._version import __version__
+from bridge.callback_hook import CallbackHook
+from bridge.config import apply_session_config
 from bridge.describe import describe
+from bridge.graph_model import GraphModel
 from bridge.hook_callback import HookCallback
+from bridge.monitored import MonitoredTrainingSession, monitored_fit
 
-__all__ = ["HookCallback", "__version__", "describe", "errors"]
+__all__ = [
+    "CallbackHook",
+    "GraphModel",
+    "HookCallback",
+    "MonitoredTrainingSession",
+    "__version__",
+    "apply_session_config",
+    "checkpoint",
+    "describe",
+    "errors",
+    "monitored_fit",
+]

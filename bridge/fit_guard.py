@@ -77,6 +77,11 @@ class FitGuard:
 
         object.__setattr__(model, "evaluate", evaluate)
 
+    @property
+    def callback_list(self) -> Any:
+        """The list of callbacks, or None after its fit."""
+        return self._list()
+
     def caller(self) -> str:
         """Tells who is training, evaluating or predicting just now.
 

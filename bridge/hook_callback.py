@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -61,11 +62,11 @@ class HookCallback(keras.callbacks.Callback):
         """
         super().__init__()
         self._hooks = {
-            "train": _hook_list(hooks, "hooks"),
-            "test": _hook_list(eval_hooks, "eval_hooks"),
-            "predict": _hook_list(predict_hooks, "predict_hooks"),
+            "train": hook_list(hooks, "hooks"),
+            "test": hook_list(eval_hooks, "eval_hooks"),
+            "predict": hook_list(predict_hooks, "predict_hooks"),
         }
-        self._chief_only_hooks = _hook_list(chief_only_hooks, "chief_only_hooks")
+        self._chief_only_hooks = hook_list(chief_only_hooks, "chief_only_hooks")
         self._is_chief = is_chief
         self._scaffold = scaffold
         self._steps: dict[str, HookedStep] = {}
@@ -97,13 +98,21 @@ class HookCallback(keras.callbacks.Callback):
             self._guard = FitGuard.around_caller(self, self._abort)
         if self._guard is not None:
             self._guard.guard_validation(self.model)
-        if last_step_reached(self.model, hooks):
+        if self._is_over() or last_step_reached(self.model, hooks):
             tf1.logging.info("The last step is reached already: nothing is trained.")
-            self._undo_skip = keras_internals.start_after_last_epoch(self.model)
-            if self._undo_skip is not None:
+            if self._start_at_epoch(sys.maxsize):
                 return
         self._train_hooks = hooks
         self._install("train", hooks, self._scaffold)
+
+    def _is_over(self) -> bool:
+        """Tells whether nothing is left to train, which only a monitored session knows."""
+        return False
+
+    def _start_at_epoch(self, epoch: int) -> bool:
+        """Makes the fit start at another epoch; tells whether this Keras can."""
+        self._undo_skip = keras_internals.start_at_epoch(self.model, epoch)
+        return self._undo_skip is not None
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Notices a model that was compiled anew in the middle of a fit: its new step gets the hooks, too."""
@@ -174,20 +183,23 @@ class HookCallback(keras.callbacks.Callback):
         self._install(kind, self._hooks[kind], None)
 
     def _install(self, kind: str, hooks: Sequence[Any], scaffold: Any) -> None:
-        plain = self._plain_function(kind)
-        guard = self._guard
-        step = HookedStep(
-            self.model,
-            kind,
-            hooks,
-            scaffold=scaffold,
-            plain=plain,
-            steps=(self.params or {}).get("steps"),
-            caller=guard.caller if guard is not None else lambda: "own",
-            clean_up=self._abort,
-        )
+        step = self._make_step(kind, hooks, scaffold, self._plain_function(kind))
         self._steps[kind] = step
         setattr(self.model, _FUNCTIONS[kind], step)
+
+    def _make_step(
+        self, kind: str, hooks: Sequence[Any], scaffold: Any, plain: Callable[..., Any]
+    ) -> HookedStep:
+        return HookedStep(self.model, kind, hooks, scaffold=scaffold, plain=plain, **self._fit_facts())
+
+    def _fit_facts(self) -> dict[str, Any]:
+        """Returns what a hooked step must know of the running fit."""
+        guard = self._guard
+        return {
+            "steps": (self.params or {}).get("steps"),
+            "caller": guard.caller if guard is not None else lambda: "own",
+            "clean_up": self._abort,
+        }
 
     def _plain_function(self, kind: str) -> Any:
         """Returns the model's own compiled function; makes it where a loop of the user's own has not."""
@@ -212,9 +224,12 @@ class HookCallback(keras.callbacks.Callback):
         if step is None:
             return
         self._give_back(kind, step)
-        step.close()
+        self._end(step)
         if not self._steps and kind != "train":
             self._release()
+
+    def _end(self, step: HookedStep) -> None:
+        step.close()
 
     def _give_back(self, kind: str, step: HookedStep) -> None:
         if getattr(self.model, _FUNCTIONS[kind], None) is step:
@@ -239,8 +254,19 @@ class HookCallback(keras.callbacks.Callback):
             self._release()
 
 
-def _hook_list(hooks: Any, argument: str) -> list[Any]:
-    """Checks one hook or many, and returns a list."""
+def hook_list(hooks: Any, argument: str) -> list[Any]:
+    """Checks one hook or many.
+
+    Args:
+      hooks: A hook, many, or None; a hook is an instance or a callable that makes one.
+      argument: The name of the argument, for the error.
+
+    Returns:
+      A list.
+
+    Raises:
+      InvalidHookError: if something is neither.
+    """
     if hooks is None:
         return []
     if isinstance(hooks, Hook) or callable(hooks) or not isinstance(hooks, Iterable):

@@ -13,7 +13,8 @@ from bridge.errors import InvalidHookError
 from bridge.hook_errors import name_the_hook
 from bridge.live_session import BatchSource, LiveSession
 from bridge.program_builder import NEXT_BATCH
-from bridge.session_creator import LiveSessionCreator, renew
+from bridge.resume import Replay
+from bridge.session_creator import LiveSessionCreator, Restore, renew
 from bridge.step_graph import StepGraph
 from bridge.trace import StepTrace
 
@@ -88,6 +89,19 @@ class _Batches:
         """Tells whether another iterator than before is used now."""
         return iterator is not self._iterator
 
+    def skip(self, iterator: Any) -> None:
+        """Reads the next batch and forgets it.
+
+        Args:
+          iterator: The epoch's iterator.
+
+        Raises:
+          StopIteration: if there is none.
+        """
+        source, _ = self.take(iterator)
+        if source == "iterator":
+            next(iterator)
+
     def take(self, iterator: Any) -> tuple[str, list[tf.Tensor]]:
         """Returns the source of the next batch and its flat inputs.
 
@@ -137,6 +151,9 @@ class HookedStep:
         steps: int | None,
         caller: Callable[[], str],
         clean_up: Callable[[BaseException | None], None],
+        replay: Replay | None = None,
+        restore: Restore | None = None,
+        stop_grace_period_secs: float = 120,
     ) -> None:
         """Prepares; the graph is built when the first batch is there.
 
@@ -149,6 +166,9 @@ class HookedStep:
           steps: How many steps Keras says an epoch has, or None.
           caller: Tells who calls: "own" fit, "another" one after it, or something "nested" in the own one.
           clean_up: Called with the error when a step fails; gives the model its own function back.
+          replay: Tells which batches were trained before and are passed over.
+          restore: Restores the session's variables from a checkpoint, where there is one.
+          stop_grace_period_secs: Seconds that threads of hooks have to stop when the session closes.
         """
         self.plain = plain
         self._model = model
@@ -156,15 +176,39 @@ class HookedStep:
         self._hooks = hooks
         self._made_hooks: list[Any] = []
         self._scaffold = scaffold
-        self._caller = caller
-        self._clean_up = clean_up
-        self._batches = _Batches(fused=not model.run_eagerly, steps=steps)
+        self._restore = restore
+        self._grace = stop_grace_period_secs
         self._batch = BatchSource()
         self._graph: StepGraph | None = None
         self._session: LiveSession | None = None
         self._monitored: Any = None
         self._logs: Any = {}
         self._no_logs: dict[str, None] = {}
+        # Tells whether a flag is set on some worker, where several processes train one model and may differ.
+        self.together: Callable[[bool], bool] | None = None
+        self.start_fit(steps=steps, caller=caller, clean_up=clean_up, replay=replay)
+
+    def start_fit(
+        self,
+        *,
+        steps: int | None,
+        caller: Callable[[], str],
+        clean_up: Callable[[BaseException | None], None],
+        replay: Replay | None = None,
+    ) -> None:
+        """Prepares for a fit: the first one, or one more in the same session.
+
+        Args:
+          steps: How many steps Keras says an epoch has, or None.
+          caller: As for `__init__`.
+          clean_up: As for `__init__`.
+          replay: Tells which batches were trained before and are passed over.
+        """
+        self._caller = caller
+        self._clean_up = clean_up
+        self._replay = replay
+        self._is_new_fit = self._graph is not None
+        self._batches = _Batches(fused=not self._model.run_eagerly, steps=steps)
 
     def __call__(self, data: Any) -> Any:
         """Runs one execution of Keras's loop: one step, or `steps_per_execution` of them.
@@ -192,8 +236,12 @@ class HookedStep:
         results = []
         try:
             # Asked each time: tf_keras changes it for the last execution of an epoch.
-            for step in range(keras_internals.steps_per_execution(self._model)):
+            count = keras_internals.steps_per_execution(self._model)
+            for step in range(count):
                 try:
+                    if self._replay is not None and self._replay.left:
+                        self._replay.skip(self._batches, iterator)
+                        continue
                     source, inputs = self._batches.take(iterator)
                 except _END_OF_DATA:
                     if step == 0:
@@ -202,7 +250,12 @@ class HookedStep:
                 if not self._step(data, source, inputs):
                     break
                 results.append(self._logs)
-                if self._should_stop():
+                stops = self._should_stop() or (self._kind == "train" and self._model.stop_training)
+                if (
+                    self.together is not None and step < count - 1
+                ):  # After the last one, the fit itself agrees.
+                    stops = self._model.stop_training = self.together(stops)
+                if stops:
                     break
         except _END_OF_DATA:
             raise
@@ -216,11 +269,19 @@ class HookedStep:
 
     def _step(self, data: Any, source: str, inputs: list[tf.Tensor]) -> bool:
         """Runs one step with its hooks; tells whether it ran to its end."""
+        opens = False
         try:
+            if self._is_new_fit:
+                self._is_new_fit = False
+                self._reopen_for(data)
             if self._monitored is None:
+                opens = True
                 self._open(data, source, inputs)
             if self._should_stop():
-                return False
+                return self._run_for_others(source, inputs, opens)
+            if opens and self.together is not None:
+                opens = False
+                self.together(True)
             self._logs = self._run(source, inputs)
             return True
         except _END_OF_DATA as error:
@@ -229,7 +290,22 @@ class HookedStep:
             # A hook ended the run, in the way that leaving a v1 `with` block swallows.
             self.close()
             self._should_stop()
+            return self._run_for_others(source, inputs, opens)
+
+    def _run_for_others(self, source: str, inputs: list[tf.Tensor], opens: bool) -> bool:
+        """Runs the step without hooks where a hook ended the run before it, but other workers are in it already."""
+        if self.together is None or self._graph is None or self._batch.last is inputs:
             return False
+        if opens and not self.together(False):
+            return False  # The hooks of all workers want no step at all.
+        # Not the model's own function: its collective operations would not be those that the others wait for.
+        ended, self._monitored = self._monitored, LiveSession(self._graph, self._batch)
+        try:
+            self._logs = self._run(source, inputs)
+        finally:
+            self._monitored.close()
+            self._monitored = ended
+        return True
 
     def _should_stop(self) -> bool:
         if self._monitored is not None and not self._monitored.should_stop():
@@ -251,9 +327,20 @@ class HookedStep:
             return tf.nest.pack_sequence_as(self._graph.outputs, tensors, expand_composites=True)
         return {**self._no_logs, **outputs} if self._no_logs else outputs
 
+    def _reopen_for(self, data: Any) -> None:
+        """Ends the session of an earlier fit if its graph is for batches of another form."""
+        assert self._graph is not None
+        if self.is_open and self._graph.trace.spec != self._spec_of(data):
+            self.close()
+            self._monitored = None
+
+    def _spec_of(self, data: Any) -> Any:
+        spec = getattr(data, "element_spec", None)
+        return tf.nest.map_structure(_open_spec, self._batches.batch) if spec is None else spec
+
     def _open(self, data: Any, source: str, inputs: list[tf.Tensor]) -> None:
         """Builds the graph and opens the session; from here on hooks live."""
-        graph = StepGraph(self._model, self._trace(getattr(data, "element_spec", None)))
+        graph = StepGraph(self._model, self._trace(self._spec_of(data)))
         self._graph = graph
 
         def make_session() -> LiveSession:
@@ -280,12 +367,14 @@ class HookedStep:
             if self._kind == "train" and last_step_reached(self._model, self._made_hooks):
                 self._monitored = _CLOSED
                 return
-            creator = LiveSessionCreator(make_session, graph, scaffold)
-            self._monitored = tf1.train.MonitoredSession(session_creator=creator, hooks=self._made_hooks)
+            creator = LiveSessionCreator(make_session, graph, scaffold, self._restore, self._batch)
+            self._monitored = tf1.train.MonitoredSession(
+                session_creator=creator,
+                hooks=self._made_hooks,
+                stop_grace_period_secs=self._grace,
+            )
 
     def _trace(self, spec: Any) -> StepTrace:
-        if spec is None:
-            spec = tf.nest.map_structure(_open_spec, self._batches.batch)
         # The trace lives as long as the model's own compiled function, which Keras makes anew where it must.
         traces: list[StepTrace] = getattr(self.plain, _TRACES, [])
         for trace in traces:
@@ -310,6 +399,48 @@ class HookedStep:
             raise
         finally:
             self._flush()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the session was made and not closed since."""
+        return self._monitored is not None and not isinstance(self._monitored, _Closed)
+
+    @property
+    def has_stopped(self) -> bool:
+        """Whether a hook has requested the stop, or the last step was reached beforehand."""
+        return self._monitored not in (None, _ABORTED) and self._monitored.should_stop()
+
+    @property
+    def monitored(self) -> Any:
+        """The open `tf.compat.v1.train.MonitoredSession`."""
+        return self._monitored
+
+    @property
+    def graph(self) -> tf.Graph | None:
+        """The step's v1 graph, or None before the first step."""
+        return self._graph.graph if self._graph is not None else None
+
+    def in_session(self, use: Callable[[Any], Any]) -> Any:
+        """Uses the open session outside of a step.
+
+        Args:
+          use: Is given the `tf.compat.v1.train.MonitoredSession`, with the step's graph as the default one.
+
+        Returns:
+          What `use` returns.
+        """
+        assert self._graph is not None
+        try:
+            with self._graph.graph.as_default():
+                return use(self._monitored)
+        except BaseException as error:
+            name_the_hook(error, self._made_hooks)
+            raise
+
+    @property
+    def hooks(self) -> list[Any]:
+        """The hooks, or the callables that are still to make them."""
+        return list(self._made_hooks or self._hooks)
 
     @property
     def is_current(self) -> bool:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -263,6 +264,10 @@ def reduce_replicas(model: Any, outputs: Any, kind: str) -> Any:
         locals_ = strategy.experimental_local_results(value)
         return value if len(locals_) == 1 else joiners[reduction](locals_)
 
+    if spans_processes(strategy) and reduction == "mean":
+        return mean_over_replicas(strategy, outputs)
+    if spans_processes(strategy) and reduction == "sum":
+        return tf.nest.map_structure(lambda value: strategy.reduce("SUM", value, axis=None), outputs)
     return tf.nest.map_structure(join, outputs)
 
 
@@ -298,25 +303,271 @@ def build_ahead(model: Any, kind: str, spec: Any) -> None:
             model._symbolic_build(data_batch=spec)
 
 
-def start_after_last_epoch(model: Any) -> Callable[[], None] | None:
-    """Makes a `fit` that is about to enter its loop run no epoch at all.
+def build_optimizer(model: Any) -> bool:
+    """Creates the variables of a built model's optimizer, if they do not exist yet.
+
+    Args:
+      model: A compiled model.
+
+    Returns:
+      Whether all variables of the model and its optimizer exist now.
+    """
+    optimizer = model.optimizer
+    if optimizer is None or not all(layer.built for layer in model._flatten_layers()):
+        return False
+    if is_tf_keras(model):
+        if isinstance(optimizer, package_of(model).optimizers.legacy.Optimizer):
+            return False  # Makes each slot when it first applies a gradient.
+        is_built = bool(getattr(optimizer, "_built", False))
+    else:
+        is_built = optimizer.built
+    if not is_built:
+        with model.distribute_strategy.scope():
+            optimizer.build(model.trainable_variables)
+    return True
+
+
+def create_slots(model: Any) -> None:
+    """Creates all variables of a built model's optimizer, those of tf_keras's legacy optimizers too.
+
+    Args:
+      model: A compiled model. Layers that were never called have no variables, and so no slots.
+    """
+    optimizer = model.optimizer
+    if optimizer is None:
+        return
+    with model.distribute_strategy.scope():
+        if hasattr(optimizer, "build"):
+            if not getattr(optimizer, "built", getattr(optimizer, "_built", False)):
+                optimizer.build(model.trainable_variables)
+        else:  # The legacy ones make a slot when they first apply a gradient, or by this private method.
+            getattr(optimizer, "inner_optimizer", optimizer)._create_all_weights(model.trainable_variables)
+
+
+def start_at_epoch(model: Any, epoch: int) -> Callable[[], None] | None:
+    """Makes a `fit` that is about to enter its loop start at another epoch.
 
     Args:
       model: The model whose `fit` has just called `on_train_begin`.
+      epoch: The epoch, from 1; `sys.maxsize` for none at all.
 
     Returns:
       A function that takes the change back, or None where this Keras offers no way.
     """
     if is_tf_keras(model):
         name = "_maybe_load_initial_counters_from_ckpt"
-        object.__setattr__(model, name, lambda *unused: (sys.maxsize, 0))
+        object.__setattr__(model, name, lambda *unused: (epoch, 0))
         return lambda: vars(model).pop(name, None) and None
     if not hasattr(model, "_initial_epoch"):
         return None
     before = model._initial_epoch
-    model._initial_epoch = sys.maxsize
+    model._initial_epoch = epoch
 
     def restore() -> None:
         model._initial_epoch = before
 
     return restore
+
+
+# Under a strategy whose replicas live in several processes, Keras 3's own fit fails in two places: its symbolic build
+# takes the batch of several workers apart in a way that does not exist, and its joining of the replicas' results asks
+# for the mean over an axis that scalars do not have. Nothing public lies between them and `fit`.
+
+
+class _Reduction:
+    """Keras's joining of the replicas' results, replaced while some model needs it."""
+
+    lock = threading.Lock()
+    users = 0
+    own: Any = None
+
+
+def spans_processes(strategy: Any) -> bool:
+    """Tells whether a strategy's replicas live in several processes (`MultiWorkerMirroredStrategy` in a cluster)."""
+    extended = strategy.extended
+    return (
+        isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+        and strategy.num_replicas_in_sync > len(extended.worker_devices) > 0
+    )
+
+
+def mean_over_replicas(strategy: Any, outputs: Any) -> Any:
+    """Returns the mean of each number over all replicas of all workers, by one all-reduce for each type of number.
+
+    Args:
+      strategy: A strategy that spans processes.
+      outputs: What `strategy.run` returned, in any structure.
+
+    Returns:
+      The same structure of plain tensors, equal on all workers.
+    """
+    flat = tf.nest.flatten(outputs)
+    if not flat:
+        return outputs
+
+    def mean(*values: Any) -> list[tf.Tensor]:
+        tensors = [tf.convert_to_tensor(value) for value in values]
+        means: list[Any] = [None] * len(tensors)
+        for dtype in dict.fromkeys(tensor.dtype for tensor in tensors):
+            places = [i for i, tensor in enumerate(tensors) if tensor.dtype == dtype]
+            joined = tf.concat([tf.reshape(tensors[i], [-1]) for i in places], 0)
+            joined = tf.distribute.get_replica_context().all_reduce(tf.distribute.ReduceOp.MEAN, joined)
+            parts = tf.split(joined, [tf.size(tensors[i]) for i in places], num=len(places))
+            for i, part in zip(places, parts, strict=True):
+                means[i] = tf.reshape(part, tf.shape(tensors[i]))
+                means[i].set_shape(tensors[i].shape)
+        return means
+
+    results = strategy.run(mean, args=tuple(flat))
+    return tf.nest.pack_sequence_as(outputs, [strategy.experimental_local_results(r)[0] for r in results])
+
+
+def correct_multi_worker_fit(model: Any) -> Callable[[], None]:
+    """Puts right what a Keras 3 model's `fit`, `evaluate` and `predict` get wrong when its replicas span processes.
+
+    Args:
+      model: A compiled model of Keras 3.
+
+    Returns:
+      A function that takes the change back.
+
+    Raises:
+      UnsupportedModelError: for a Keras 3 that does not add up the replicas' gradients at all.
+    """
+    optimizer = getattr(model, "optimizer", None)
+    summed = optimizer is None or hasattr(optimizer, "_all_reduce_sum_gradients")
+    if not summed or not hasattr(model, "_maybe_symbolic_build"):
+        raise UnsupportedModelError(
+            f"Keras {keras.__version__} does not join the gradients of several replicas, so that workers would end with "
+            "different weights. Use Keras 3.12 or newer, or tf_keras."
+        )
+
+    def symbolic_build(iterator: Any = None, data_batch: Any = None) -> None:
+        if iterator is not None:
+            data_batch = tf.nest.map_structure(_one_replica, iterator._distributed_dataset.element_spec)
+        with model.distribute_strategy.scope():
+            model._symbolic_build(data_batch=data_batch)
+        joined.extend(_join_statistics(model))
+
+    joined: list[Any] = []
+    object.__setattr__(model, "_maybe_symbolic_build", symbolic_build)
+    _replace_reduction()
+
+    def undo() -> None:
+        vars(model).pop("_maybe_symbolic_build", None)
+        for variable in joined:
+            variable._aggregation = tf.VariableAggregation.NONE
+        _restore_reduction()
+
+    return undo
+
+
+def _join_statistics(model: Any) -> list[Any]:
+    """Makes the replicas share the statistics that Keras's own layers gather, as tf_keras does.
+
+    In Keras 3 each replica has its own, so that workers would end with different weights, and a checkpoint would hold
+    those of the chief alone.
+
+    Returns:
+      The variables that were changed.
+    """
+    changed = []
+    for layer in model._flatten_layers():
+        if not isinstance(layer, (keras.layers.BatchNormalization, keras.layers.SpectralNormalization)):
+            continue
+        for variable in map(tf_variable, layer.non_trainable_variables):
+            alone = getattr(variable, "aggregation", None) == tf.VariableAggregation.NONE
+            if alone and variable.dtype.is_floating and hasattr(variable, "_aggregation"):
+                variable._aggregation = tf.VariableAggregation.MEAN
+                changed.append(variable)
+    return changed
+
+
+def _one_replica(spec: Any) -> Any:
+    """Returns what one replica gets of a component of a distributed batch."""
+    if isinstance(spec, tf.OptionalSpec):
+        return None  # So Keras passes an absent input through tf.data.
+    return getattr(spec, "_value_specs", (spec,))[0]
+
+
+def _trainer_module() -> Any:
+    return sys.modules[keras.Model.make_predict_function.__module__]
+
+
+def _replace_reduction() -> None:
+    """Replaces Keras's joining of the replicas' results; models of other strategies get what they always got."""
+    trainer = _trainer_module()
+    with _Reduction.lock:
+        _Reduction.users += 1
+        if _Reduction.users > 1:
+            return
+        own = _Reduction.own = trainer.reduce_per_replica
+
+        def reduce_per_replica(values: Any, strategy: Any, reduction: str) -> Any:
+            if reduction in ("auto", "mean") and spans_processes(strategy):
+                return mean_over_replicas(strategy, values)
+            return own(values, strategy, reduction)
+
+        trainer.reduce_per_replica = reduce_per_replica
+
+
+def _restore_reduction() -> None:
+    with _Reduction.lock:
+        _Reduction.users -= 1
+        if _Reduction.users == 0:
+            _trainer_module().reduce_per_replica = _Reduction.own
+
+
+def starts_after_last_epoch(model: Any) -> bool:
+    """Tells whether `start_at_epoch` keeps the fit from running any epoch."""
+    if is_tf_keras(model):
+        own = vars(model).get("_maybe_load_initial_counters_from_ckpt")
+        return own is not None and bool(own(1, 0)[0] == sys.maxsize)
+    return bool(getattr(model, "_initial_epoch", None) == sys.maxsize)
+
+
+def can_start_at_epoch(model: Any) -> bool:
+    """Tells whether `start_at_epoch` works for this model's Keras."""
+    return is_tf_keras(model) or hasattr(model, "_initial_epoch")
+
+
+def is_multi_worker(strategy: Any) -> bool:
+    """Tells whether a strategy trains in several processes, which know their chief themselves."""
+    return isinstance(strategy, tf.distribute.MultiWorkerMirroredStrategy)
+
+
+def continue_counting(callback_list: Any, model: Any, batches: int) -> None:
+    """Gives Keras's own counters of batches the value that they had when the earlier run stopped.
+
+    Args:
+      callback_list: The callbacks of the running fit, whose `on_train_begin` is over.
+      model: The model.
+      batches: How many batches of this fit were trained before.
+    """
+    kind = package_of(model).callbacks.TensorBoard
+    for callback in getattr(callback_list, "callbacks", ()):
+        if isinstance(callback, kind):
+            callback._global_train_batch = batches
+            callback._previous_epoch_iterations = batches
+    for counter in [model._train_counter] if is_tf_keras(model) else []:
+        counter.assign(batches)
+
+
+def suspend_validation(model: Any, is_wanted: Callable[[], bool]) -> None:
+    """Makes a `fit` validate only while somebody wants it.
+
+    Args:
+      model: The model.
+      is_wanted: Tells whether the validation that Keras would run now is wanted.
+    """
+    restore_validation(model)
+    original = model._should_eval
+    object.__setattr__(
+        model, "_should_eval", lambda *args, **kwargs: is_wanted() and original(*args, **kwargs)
+    )
+
+
+def restore_validation(model: Any) -> None:
+    """Takes `suspend_validation` back. Twice is fine."""
+    if "_should_eval" in vars(model):
+        object.__delattr__(model, "_should_eval")

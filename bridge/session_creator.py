@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import tensorflow as tf
 
 from bridge import tf_internals
-from bridge.live_session import LiveSession
+from bridge.live_session import BatchSource, LiveSession
 from bridge.step_graph import StepGraph
 
 tf1 = tf.compat.v1
@@ -21,6 +21,26 @@ _PIECES = ("_init_op", "_ready_op", "_ready_for_local_init_op", "_local_init_op"
 _given_pieces: weakref.WeakKeyDictionary[Any, frozenset[str]] = weakref.WeakKeyDictionary()
 
 
+class Restore(Protocol):
+    """Restores a session from a checkpoint."""
+
+    def prepare(self, hook_variables: list[Any]) -> None:
+        """Adds the operations that it needs to the default graph, before that is finalised."""
+
+    def restore(self, session: LiveSession, step_graph: StepGraph, scaffold: Any, *, again: bool) -> bool:
+        """Restores all variables.
+
+        Args:
+          session: A new session.
+          step_graph: Its graph.
+          scaffold: The finalised `tf.compat.v1.train.Scaffold`.
+          again: Whether an earlier session of the same job was lost.
+
+        Returns:
+          Whether there was a checkpoint.
+        """
+
+
 class LiveSessionCreator(_SessionCreator):
     """Stands for `tf.compat.v1.train.ChiefSessionCreator` over a Keras step.
 
@@ -29,7 +49,12 @@ class LiveSessionCreator(_SessionCreator):
     """
 
     def __init__(
-        self, make_session: Callable[[], LiveSession], step_graph: StepGraph, scaffold: Any = None
+        self,
+        make_session: Callable[[], LiveSession],
+        step_graph: StepGraph,
+        scaffold: Any = None,
+        restore: Restore | None = None,
+        batch: BatchSource | None = None,
     ) -> None:
         """Prepares to open sessions on the step's graph, which must be the default one.
 
@@ -37,7 +62,12 @@ class LiveSessionCreator(_SessionCreator):
           make_session: Opens a session.
           step_graph: The graph.
           scaffold: A `tf.compat.v1.train.Scaffold`, or None for the default one.
+          restore: Restores each new session from a checkpoint; None stands for no checkpoints.
+          batch: The sessions' batch; its step runs again if a checkpoint took the model back behind it.
         """
+        self._restore = restore
+        self._batch = batch
+        self._is_first = True
         self._make_session = make_session
         self._step_graph = step_graph
         self._scaffold = scaffold
@@ -58,7 +88,13 @@ class LiveSessionCreator(_SessionCreator):
         scaffold.finalize()
         session = self._make_session()
         session.run(self._init_others)
-        if self._step() == 0:
+        again, self._is_first = not self._is_first, False
+        restored = self._restore is not None and self._restore.restore(
+            session, self._step_graph, scaffold, again=again
+        )
+        if restored and again and self._batch is not None:
+            self._batch.results = None
+        if not restored and self._step() == 0:
             if scaffold.init_op is not None:
                 session.run(scaffold.init_op, feed_dict=scaffold.init_feed_dict)
             if scaffold.init_fn:
@@ -80,12 +116,16 @@ class LiveSessionCreator(_SessionCreator):
         variables = [*tf1.global_variables(), *tf1.local_variables()]
         others = [v for v in tf1.global_variables() if not self._step_graph.is_live(v)]
         self._init_others = tf1.variables_initializer(others, name="init_of_hooks")
+        if self._restore is not None:
+            self._restore.prepare(others)
         if self._scaffold is None:
-            ready = None
-            extra = [keys.READY_OP, keys.READY_FOR_LOCAL_INIT_OP, keys.RESOURCES, keys.LOCAL_RESOURCES]
-            if all(map(self._step_graph.is_live, variables)) and not any(map(tf1.get_collection, extra)):
-                ready = tf.constant([], tf.string, name="ready")
-            self._scaffold = tf1.train.Scaffold(ready_op=ready, ready_for_local_init_op=ready)
+            self._scaffold = tf1.train.Scaffold()
+        extra = [keys.READY_OP, keys.READY_FOR_LOCAL_INIT_OP, keys.RESOURCES, keys.LOCAL_RESOURCES]
+        if all(map(self._step_graph.is_live, variables)) and not any(map(tf1.get_collection, extra)):
+            ready = tf.constant([], tf.string, name="ready")
+            for piece in ("_ready_op", "_ready_for_local_init_op"):
+                if getattr(self._scaffold, piece, None) is None:
+                    setattr(self._scaffold, piece, ready)
 
     def _step(self) -> int:
         with tf_internals.eager_mode():
@@ -107,9 +147,21 @@ def renew(scaffold: Any) -> None:
     Args:
       scaffold: A `tf.compat.v1.train.Scaffold`. Pieces that its maker gave are kept.
     """
-    given = _given_pieces.setdefault(
-        scaffold, frozenset(p for p in _PIECES if getattr(scaffold, p, None) is not None)
-    )
+    given = _given(scaffold)
     for piece in _PIECES:
         if piece not in given:
             setattr(scaffold, piece, None)
+
+
+def has_own_saver(scaffold: Any) -> bool:
+    """Tells whether the maker of a scaffold gave it a saver.
+
+    Args:
+      scaffold: A `tf.compat.v1.train.Scaffold` that is new, or was given to `renew`.
+    """
+    return "_saver" in _given(scaffold)
+
+
+def _given(scaffold: Any) -> frozenset[str]:
+    pieces = frozenset(piece for piece in _PIECES if getattr(scaffold, piece, None) is not None)
+    return _given_pieces.setdefault(scaffold, pieces)

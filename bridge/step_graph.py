@@ -46,6 +46,7 @@ class StepGraph:
       graph: The `tf.Graph`, not finalised.
       train_op: The operation that runs the whole step, for training, evaluation or prediction alike.
       outputs: The step's results (for training: Keras's running logs) in their structure.
+      variables: The live variables that the graph's own stand for.
       batch: The placeholders of one batch, flat, in the order of the iterator's components.
       bindings: From a tensor's name in the graph to the live eager tensor that stands behind it.
       initializers: Names of the operations that would initialise a live variable.
@@ -79,10 +80,14 @@ class StepGraph:
         self._proxies: dict[int, Any] = {}  # by id of the live handle
         # Asked before the graph is the default one: distributed variables cannot be looked at from inside.
         self.step_variable = self._choose_step(model, {id(live) for _, live in trace.captures})
-        variables = names.variables_of(model, self.step_variable, trace.variables)
+        self.variables = names.variables_of(model, self.step_variable, trace.variables)
+        self.variables += [
+            names.NamedVariable(f"random_state/counter_{number}", "random", counter, False)
+            for number, counter in enumerate(trace.random.counters.values())
+        ]
         layers = names.layer_names(model)
         with self.graph.as_default():
-            for variable in variables:
+            for variable in self.variables:
                 self._add_variable(variable)
             self.batch = self._add_batch()
             inner = self._import_step()
@@ -165,7 +170,7 @@ class StepGraph:
             else:  # Tables, generators and constants that the step captured.
                 inputs[tensor.name] = self._add_stand_in(tensor.op.name, tensor.dtype, tensor.shape, live)
         for name, counter in trace.random.counters.items():
-            inputs[f"{name}:0"] = self._add_stand_in(name, tf.resource, [], counter.handle)
+            inputs[f"{name}:0"] = self._proxies[id(counter.handle)].handle
         self.inputs = inputs
         tf.graph_util.import_graph_def(trace.graph_def, input_map=inputs, name=STEP_SCOPE)
 

@@ -1,0 +1,325 @@
+"""A monitored session over Keras models: one v1 session that lives through every `fit` of a `with` block."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from bridge import cluster, keras_internals, tf_internals
+from bridge.checkpoint_directory import ChiefLock
+from bridge.default_hooks import Saving
+from bridge.errors import ResumeWarning, SessionClosedError, UnsupportedSessionError
+from bridge.hook_callback import HookCallback
+from bridge.hooked_step import HookedStep
+from bridge.preemption import Preemption
+from bridge.restore import CheckpointRestore
+from bridge.resume import Position, Replay, position
+
+tf1 = tf.compat.v1
+
+
+class KerasSession:
+    """What `bridge.MonitoredTrainingSession` is for a Keras model."""
+
+    def __init__(
+        self,
+        saving: Saving,
+        *,
+        is_chief: bool,
+        scaffold: Any,
+        hooks: Sequence[Any],
+        chief_only_hooks: Sequence[Any],
+        stop_grace_period_secs: float,
+        max_wait_secs: float,
+        preemption: Preemption,
+    ) -> None:
+        """Prepares; the session is made at the first step of a `fit`. Arguments as for the public class."""
+        self._saving = saving
+        self._is_chief = is_chief
+        self._scaffold = scaffold
+        self._hooks = hooks
+        self._chief_only_hooks = chief_only_hooks
+        self._grace = stop_grace_period_secs
+        self._max_wait = max_wait_secs
+        self._preemption = preemption
+        self._restore: CheckpointRestore | None = None
+        self._lock: ChiefLock | None = None
+        self._model: Any = None
+        self._step: HookedStep | None = None
+        self._callback: _SessionCallback | None = None
+        self._first_step = 0  # The global step at which the next fit starts if none was interrupted.
+
+    # ---- Keras's calls. ----
+
+    def fit(
+        self, model: Any, *args: Any, resume_data: bool = False, name_map: Any = None, **kwargs: Any
+    ) -> Any:
+        """Runs `model.fit` in this session. Arguments as for the public class."""
+        arguments = inspect.signature(model.fit).bind(*args, **kwargs)
+        arguments.apply_defaults()
+        others = arguments.arguments["callbacks"] or []
+        if not isinstance(others, (list, tuple)):
+            others = [others]
+        self._open(model, name_map)
+        callback = _SessionCallback(self, arguments.arguments["initial_epoch"], resume_data)
+        arguments.arguments["callbacks"] = [callback, *others]
+        self._callback = callback
+        try:
+            return model.fit(*arguments.args, **arguments.kwargs)
+        finally:
+            self._callback = None
+            self._first_step = callback.last_step()
+
+    def evaluate(self, model: Any, *args: Any, name_map: Any = None, **kwargs: Any) -> Any:
+        """Runs `model.evaluate` on the restored model."""
+        self._open(model, name_map)
+        self.restore_model(model)
+        return model.evaluate(*args, **kwargs)
+
+    def preempt(self) -> None:
+        """Ends the running fit after its step, without a last validation. Runs in a signal handler."""
+        if self._callback is not None and self._model is not None:
+            self._model.stop_training = True
+            self._model.stop_evaluating = True
+            keras_internals.suspend_validation(self._model, lambda: False)
+
+    def _open(self, model: Any, name_map: Any) -> None:
+        """Checks the model, waits for the chief, and finds what there is to restore."""
+        keras_internals.check_model(model)
+        if self._model is not None and model is not self._model:
+            if self._saving.checkpoint_dir:
+                raise UnsupportedSessionError(
+                    f"This session trains {self._model.name!r}, whose checkpoints are in {self._saving.checkpoint_dir}. Open a "
+                    f"MonitoredTrainingSession with a checkpoint_dir of its own for {model.name!r}."
+                )
+            self._end_step()
+        if self._restore is None:
+            directory = self._saving.checkpoint_dir
+            strategy = model.distribute_strategy
+            if self.is_chief_of(model) and directory and strategy.extended.should_checkpoint:
+                self._lock = ChiefLock(directory)
+            elif not self._is_chief and directory and not keras_internals.is_multi_worker(strategy):
+                cluster.wait_for_checkpoint(directory, self._max_wait)
+            self._restore = CheckpointRestore(directory, name_map)
+        self._model = model
+
+    def is_chief_of(self, model: Any) -> bool:
+        """Tells whether this process is the chief of the job that trains `model`."""
+        strategy = model.distribute_strategy
+        return self._is_chief and (
+            not keras_internals.is_multi_worker(strategy) or cluster.is_chief(strategy)
+        )
+
+    def restore_model(self, model: Any) -> None:
+        """Restores the model before its first fit, if it is built."""
+        assert self._restore is not None
+        if self._step is None and self._restore.prefix is None:
+            self._restore.restore_model(model, self._scaffold)
+
+    # ---- What a session's callback asks. ----
+
+    def hooks_of(self, model: Any, scaffold: Callable[[], Any]) -> tuple[list[Any], list[Any]]:
+        """Returns the hooks that only the chief runs, and those that every process runs."""
+        flags = model.distribute_strategy.extended
+        saving = self._saving.hooks(
+            scaffold, summaries=bool(flags.should_save_summary), checkpoints=bool(flags.should_checkpoint)
+        )
+        return [*self._chief_only_hooks, *saving], list(self._hooks)
+
+    def make_scaffold(self) -> Any:
+        """Returns the scaffold for a new graph, which is the default one."""
+        scaffold = self._scaffold() if callable(self._scaffold) else self._scaffold
+        return tf1.train.Scaffold() if scaffold is None else scaffold
+
+    def step_for(
+        self, model: Any, hooks: Sequence[Any], scaffold: Any, plain: Any, facts: dict[str, Any]
+    ) -> HookedStep:
+        """Returns the step with hooks for a fit: that of the fit before, or a new one for a new model."""
+        step = self._step
+        if step is not None and step.plain is plain and (step.is_open or step.has_stopped):
+            step.start_fit(**facts)
+            return step
+        self._end_step()
+        self._step = HookedStep(
+            model,
+            "train",
+            hooks,
+            scaffold=scaffold,
+            plain=plain,
+            restore=self._restore,
+            stop_grace_period_secs=self._grace,
+            **facts,
+        )
+        return self._step
+
+    def position(self, initial_epoch: int, epochs: int, steps: int | None, *, resume_data: bool) -> Position:
+        """Finds where a fit goes on, from the model's step."""
+        start = self._first_step
+        if steps and initial_epoch:
+            start = max(0, start - initial_epoch * steps)
+        trained = max(0, self._model_step() - start)
+        whole_epochs = not resume_data and keras_internals.can_start_at_epoch(self._model)
+        found = position(
+            trained,
+            initial_epoch=initial_epoch,
+            epochs=epochs,
+            steps_per_epoch=steps,
+            whole_epochs=whole_epochs,
+        )
+        if not steps and trained and not resume_data:
+            warnings.warn(
+                f"The model was restored at step {trained}, but how many steps an epoch has is not known, so that fit begins at "
+                f"epoch {initial_epoch}. Give steps_per_epoch, or resume_data=True to pass over the batches that were trained.",
+                ResumeWarning,
+                stacklevel=2,
+            )
+            return Position(initial_epoch, 0, trained, is_done=False)
+        return found
+
+    def _model_step(self) -> int:
+        optimizers = keras_internals.optimizers_of(self._model)
+        if not optimizers:
+            return 0
+        with tf_internals.eager_mode():
+            step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
+            return int(tf_internals.replicas(step)[0].numpy())
+
+    # ---- The v1 session's own interface. ----
+
+    @property
+    def v1_session(self) -> Any:
+        """TensorFlow's own session object."""
+        return self._opened().monitored
+
+    @property
+    def graph(self) -> tf.Graph | None:
+        """The step's v1 graph, or None before the first step."""
+        return self._step.graph if self._step is not None else None
+
+    def should_stop(self) -> bool:
+        """Tells whether a hook has requested the stop."""
+        return self._step is not None and self._step.has_stopped
+
+    def run(self, *args: Any, **kwargs: Any) -> Any:
+        """Runs fetches with all hooks, as `MonitoredSession.run` does."""
+        return self._opened().in_session(lambda session: session.run(*args, **kwargs))
+
+    def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
+        """Runs a step function, as `MonitoredSession.run_step_fn` does."""
+        return self._opened().in_session(lambda session: session.run_step_fn(step_fn))
+
+    def _opened(self) -> HookedStep:
+        if self._step is None or not self._step.is_open:
+            raise SessionClosedError(
+                "There is no session yet: for a Keras model it is made at the first step of sess.fit(model, ...). For a graph of "
+                "v1 operations, open the session inside of that graph."
+            )
+        return self._step
+
+    def close(self) -> None:
+        """Ends the hooks, saves the last step and closes the session. Twice is fine."""
+        try:
+            self._end_step()
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    def abort(self, error: BaseException) -> None:
+        """Closes the session after an error, without the hooks' `end`."""
+        try:
+            if self._step is not None:
+                self._step.abort(error)
+        finally:
+            if self._lock is not None:
+                self._lock.release()
+
+    def _end_step(self) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            step.close()
+
+
+class _SessionCallback(HookCallback):
+    """The hooks of a monitored session in one of its fits."""
+
+    def __init__(self, session: KerasSession, initial_epoch: int, resume_data: bool) -> None:
+        self._session = session
+        self._initial_epoch = initial_epoch
+        self._resume_data = resume_data
+        self._scaffold_made: Any = None
+        self._replay: Replay | None = None
+        self._batches = 0
+        self._plan: tuple[int, int | None] | None = None
+        super().__init__(scaffold=self._make_scaffold)
+
+    def on_train_begin(self, logs: Any = None) -> None:
+        """Restores the model, finds where it goes on, and puts the hooks around its step."""
+        chief_only, hooks = self._session.hooks_of(self.model, lambda: self._scaffold_made)
+        self._hooks["train"], self._chief_only_hooks = hooks, chief_only
+        self._is_chief = self._session.is_chief_of(self.model)
+        super().on_train_begin(logs)
+
+    def _make_scaffold(self) -> Any:
+        self._scaffold_made = self._session.make_scaffold()
+        return self._scaffold_made
+
+    def _is_over(self) -> bool:
+        session = self._session
+        session.restore_model(self.model)
+        params = self.params or {}
+        steps = params.get("steps")
+        self._plan = (
+            session._model_step(),
+            (params["epochs"] - self._initial_epoch) * steps if steps else None,
+        )
+        if session.should_stop():
+            return True
+        found = session.position(self._initial_epoch, params["epochs"], steps, resume_data=self._resume_data)
+        if found.is_done:
+            return True
+        if found.epoch > self._initial_epoch and not self._resume_data:
+            self._start_at_epoch(found.epoch)
+        if found.skipped and self._guard is not None:
+            self._replay = Replay(found.skipped, reads_data=self._resume_data)
+            self._replay.silence(self._guard.callback_list, self.model)
+        self._batches = found.batches
+        return False
+
+    def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
+        """Lets other callbacks count on where the earlier run stopped, once all of them have begun."""
+        if self._batches and self._guard is not None:
+            keras_internals.continue_counting(self._guard.callback_list, self.model, self._batches)
+            self._batches = 0
+        super().on_epoch_begin(epoch, logs)
+
+    def last_step(self) -> int:
+        """Returns the global step at which a fit after this one starts, had none been interrupted."""
+        before, planned = self._plan or (0, None)
+        now = self._session._model_step()
+        if now == before and planned is not None:
+            return min(now, self._session._first_step + planned)
+        return now
+
+    def _fit_facts(self) -> dict[str, Any]:
+        return {**super()._fit_facts(), "replay": self._replay}
+
+    def _make_step(
+        self, kind: str, hooks: Sequence[Any], scaffold: Any, plain: Callable[..., Any]
+    ) -> HookedStep:
+        if kind != "train":
+            return super()._make_step(kind, hooks, scaffold, plain)
+        return self._session.step_for(self.model, hooks, scaffold, plain, self._fit_facts())
+
+    def _end(self, step: HookedStep) -> None:
+        """Leaves the session open for what follows in the `with` block."""
+
+    def _release(self) -> None:
+        if self.model is not None:
+            keras_internals.restore_validation(self.model)
+        if self._replay is not None:
+            self._replay.release()
+        super()._release()

@@ -1,0 +1,163 @@
+"""Restores a Keras model, and what hooks keep in its graph, from a job's folder of checkpoints."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import tensorflow as tf
+
+from bridge import keras_internals, names
+from bridge.checkpoint import restore_into
+from bridge.checkpoint.name_map import NameMap
+from bridge.checkpoint_directory import checkpoints_in
+from bridge.errors import CheckpointNotFoundError, UnreadableCheckpointError, UnreadableCheckpointWarning
+from bridge.live_session import LiveSession
+from bridge.names import NamedVariable
+from bridge.session_creator import has_own_saver
+from bridge.step_graph import StepGraph
+
+tf1 = tf.compat.v1
+
+Result = TypeVar("Result")
+
+# What TensorFlow raises for a checkpoint whose files are missing, cut short or damaged.
+_UNREADABLE = (
+    CheckpointNotFoundError,
+    UnreadableCheckpointError,
+    tf.errors.DataLossError,
+    tf.errors.OutOfRangeError,
+    tf.errors.NotFoundError,
+)
+
+
+class CheckpointRestore:
+    """Restores a job's newest checkpoint into each of its sessions.
+
+    The model's own variables are restored before Keras's callbacks see the model; what exists in the session's graph
+    only, such as hooks' variables, follows when the session is made.
+
+    Attributes:
+      prefix: The checkpoint that was restored, or None.
+    """
+
+    def __init__(self, directory: str | None, name_map: NameMap = None) -> None:
+        """Prepares.
+
+        Args:
+          directory: The folder of checkpoints, or None.
+          name_map: How the checkpoint's names differ from the model's, as for `bridge.checkpoint.load_v1`.
+        """
+        self._directory = directory
+        self._name_map = name_map
+        self._optimizers: list[Any] = []
+        self._done: set[int] = set()  # ids of the live variables that have their values
+        self._hook_saver: Any = None
+        self._is_over = False
+        self.prefix: str | None = None
+
+    def restore_model(self, model: Any, scaffold: Any) -> None:
+        """Restores a model that is built, before its session is made.
+
+        Args:
+          model: A compiled model. If it is not built yet, its session restores it.
+          scaffold: The session's, or None. One with a saver of its own restores in the session.
+
+        Raises:
+          CheckpointMismatchError: if the checkpoint belongs to another model.
+          UnreadableCheckpointError: if no checkpoint can be read.
+        """
+        if not checkpoints_in(self._directory):
+            self._is_over = True
+            return
+        own_saver = callable(scaffold) or (scaffold is not None and has_own_saver(scaffold))
+        self._optimizers = keras_internals.optimizers_of(model)
+        variables = _step_of(model) if own_saver else _known_variables(model) or _step_of(model)
+        self.prefix = self._newest(lambda prefix: self._assign_new(variables, prefix))
+
+    def prepare(self, hook_variables: list[Any]) -> None:
+        """Adds what restores the variables that hooks made. See `bridge.session_creator.Restore`."""
+        if hook_variables and checkpoints_in(self._directory):
+            self._hook_saver = tf1.train.Saver(hook_variables, name="restore_of_hooks")
+
+    def restore(self, session: LiveSession, step_graph: StepGraph, scaffold: Any, *, again: bool) -> bool:
+        """Restores a session. See `bridge.session_creator.Restore`."""
+        if self._is_over and not again:
+            return self.prefix is not None
+        self._is_over = True
+        if not checkpoints_in(self._directory):
+            return False
+        if again:
+            self._done.clear()
+        # What the hooks, the scaffold's saver and the step's random state need is known only now.
+        live = [variable for variable in step_graph.variables if variable.kind != "metric"]
+
+        def restore(prefix: str) -> None:
+            if has_own_saver(scaffold):
+                scaffold.saver.restore(session, prefix)
+                return
+            self._assign_new(live, prefix)
+            if self._hook_saver is not None:
+                self._hook_saver.restore(session, prefix)
+
+        if again or self.prefix is None or len(self._done) < 2:
+            self.prefix = self._newest(restore)
+        else:
+            restore(self.prefix)
+        return True
+
+    def _assign_new(self, variables: list[NamedVariable], prefix: str) -> None:
+        new = [variable for variable in variables if id(variable.variable) not in self._done]
+        if new:
+            restore_into(
+                variables,
+                prefix,
+                self._name_map,
+                optimizers=self._optimizers,
+                only=[variable.name for variable in new],
+                accept_unexpected=True,
+            )
+        self._done.update(id(variable.variable) for variable in new)
+
+    def _newest(self, restore: Callable[[str], Result]) -> str:
+        """Restores the newest checkpoint that can be read."""
+        failed: list[str] = []
+        for prefix in checkpoints_in(self._directory):
+            try:
+                restore(prefix)
+            except _UNREADABLE as error:
+                if "not found in checkpoint" in str(error):
+                    raise  # It can be read, but belongs to another graph.
+                failed.append(f"{prefix}: {str(error).splitlines()[0]}")
+                continue
+            if failed:
+                warnings.warn(
+                    f"A checkpoint cannot be read and is left alone ({'; '.join(failed)}). Restored {prefix} instead.",
+                    UnreadableCheckpointWarning,
+                    stacklevel=2,
+                )
+            tf1.logging.info("Restored %s", prefix)
+            return prefix
+        raise UnreadableCheckpointError(
+            f"No checkpoint in {self._directory} can be read: {'; '.join(failed)}. Nothing was changed or deleted. Copy a "
+            "sound checkpoint there and name it in the file 'checkpoint', or give another checkpoint_dir to start anew."
+        )
+
+
+def _known_variables(model: Any) -> list[NamedVariable]:
+    """Names the variables that a model has before its step is traced; none if that may name them otherwise."""
+    optimizers = keras_internals.optimizers_of(model)
+    if len(optimizers) != 1 or not keras_internals.build_optimizer(model):
+        return []
+    step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
+    return [variable for variable in names.variables_of(model, step) if variable.kind != "metric"]
+
+
+def _step_of(model: Any) -> list[NamedVariable]:
+    """Returns the global step alone, by which a fit finds where it goes on."""
+    optimizers = keras_internals.optimizers_of(model)[:1]
+    steps = [
+        keras_internals.tf_variable(keras_internals.step_variable(optimizer)) for optimizer in optimizers
+    ]
+    return [NamedVariable(names.GLOBAL_STEP, "step", step, False) for step in steps]
