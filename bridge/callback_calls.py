@@ -100,10 +100,9 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
         self._updated = 0.0
 
     def _new_bar(self) -> None:
-        names = [*self.totals.result(), "learning_rate"]
         self.seen, self._updated = 0, 0.0
         self.progbar = keras.utils.Progbar(
-            self.target, verbose=self.verbose, unit_name="step", stateful_metrics=names
+            self.target, verbose=self.verbose, unit_name="step", stateful_metrics=self.totals.names
         )
 
     def _step(self, batch: int) -> None:

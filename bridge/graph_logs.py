@@ -102,11 +102,6 @@ class GraphLogs:
             self.tensors.append(tensor)
             self._entries.append((name, converter, wanted.get(name, default) == "mean"))
 
-    @property
-    def names(self) -> list[str]:
-        """The names, in order."""
-        return [name for name, _, _ in self._entries]
-
     def totals(self) -> Totals:
         """Returns a fresh count for one epoch."""
         return Totals(self._entries)
@@ -116,12 +111,14 @@ class Totals:
     """Adds up the values of an epoch's steps.
 
     Attributes:
+      names: The names, in order.
       steps: How many steps were added.
     """
 
     def __init__(self, entries: Sequence[tuple[str, Callable[[Any], Any], bool]]) -> None:
         """Starts at nothing; `entries` are a GraphLogs'."""
         self._entries = entries
+        self.names = [name for name, _, _ in entries]
         self._sums = {name: 0.0 for name, _, is_mean in entries if is_mean}
         self._last: dict[str, Any] = {}
         self.steps = 0

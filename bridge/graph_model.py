@@ -368,6 +368,7 @@ class GraphModel(GraphBackedModel):
         totals = work.eval_logs.totals()
         if calls.bar is not None and not calls.bar.in_fit:
             calls.bar.totals = totals
+        self.stop_evaluating = False
         calls.call("on_test_begin")
         if work.eval_init_ops:
             self.run(work.eval_init_ops)
@@ -379,6 +380,8 @@ class GraphModel(GraphBackedModel):
             except _END_OF_INPUT:
                 break
             calls.call("on_test_batch_end", batch, totals.add(values))
+            if self.stop_evaluating:
+                break
         if not totals.steps:
             raise GraphModelError(
                 "The input of eval_logs ended before the first run. Let it begin anew before each evaluation: "

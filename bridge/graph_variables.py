@@ -164,16 +164,19 @@ class GraphVariables:
           GraphModelError: if a variable is not in there, or its shape is another one; then nothing was set.
         """
         name = os.fspath(path)
-        source: Mapping[str, Any] = _read_hdf5(name) if name.endswith(".h5") else _Checkpoint(name)
         variables = self.all
-        missing = [v for v in variables if _saved_name(v) not in source]
+        source: Mapping[str, Any]
+        if name.endswith(".h5"):
+            source, wanted = _read_hdf5(name), [v.op.name for v in variables]
+        else:
+            source, wanted = _Checkpoint(name), [_saved_name(v) for v in variables]
+        missing = [name for name in wanted if name not in source]
         if missing:
-            wanted = _saved_name(missing[0])
             raise GraphModelError(
-                f"{name} does not hold {len(missing)} of the graph's {len(variables)} variables, such as {wanted!r}. "
-                f"{nearest_names(wanted, source)} Give GraphModel(variables=[...]) those that it holds."
+                f"{name} does not hold {len(missing)} of the graph's {len(variables)} variables, such as {missing[0]!r}. "
+                f"{nearest_names(missing[0], source)} Give GraphModel(variables=[...]) those that it holds."
             )
-        self.write(run, [_cut(v, source[_saved_name(v)]) for v in variables])
+        self.write(run, [_cut(v, source[name]) for v, name in zip(variables, wanted, strict=True)])
 
 
 def _fitting(variable: Any, value: Any) -> Any:
@@ -249,6 +252,9 @@ class _Checkpoint(Mapping[str, Any]):
     def __init__(self, path: str) -> None:
         self._reader = tf.train.load_checkpoint(path)
         self._names = self._reader.get_variable_to_shape_map()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
 
     def __getitem__(self, name: str) -> Any:
         return self._reader.get_tensor(name)
