@@ -60,7 +60,9 @@ def read(file: Path) -> dict[str, Any]:
         if isinstance(expected, tuple):
             if value not in expected:
                 raise ConfigError(f"{file}: {key} must be one of {', '.join(expected)}, not {value!r}")
-        elif type(value) is not expected or (isinstance(value, list) and not all(isinstance(v, str) for v in value)):
+        elif type(value) is not expected or (
+            isinstance(value, list) and not all(isinstance(v, str) for v in value)
+        ):
             kind = (
                 "a list of strings"
                 if expected is list

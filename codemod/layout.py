@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ast
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -45,6 +46,10 @@ class Layout:
             return len(self.text)
         end = self.starts[number]
         return end - 2 if self.text.startswith("\r\n", end - 2) else end - 1
+
+    def line_of(self, offset: int) -> int:
+        """The number of the line that an offset is in."""
+        return bisect_right(self.starts, offset)
 
     def next_line(self, number: int) -> int:
         """The offset at which the following line starts."""

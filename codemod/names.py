@@ -159,6 +159,7 @@ class Names:
         self.module = Scope("module", tree, None)
         self.scopes: dict[ast.AST, Scope] = {tree: self.module}
         self._scope = self.module
+        self._texts: list[tuple[int, int]] = []
         self._loads: dict[str, list[tuple[ast.Name, Scope]]] = {}
         self._meanings: dict[tuple[str, int], tuple[str, Binding | None] | None] = {}
         self._children(tree)
@@ -196,8 +197,18 @@ class Names:
                 self.parents[child] = node
                 self._visit(child)
 
-    def _constant(self, node: ast.AST) -> None:
-        pass
+    def _constant(self, node: ast.Constant) -> None:
+        if node.end_lineno != node.lineno:
+            self._texts.append((node.lineno, node.end_lineno or node.lineno))
+
+    def _f_string(self, node: ast.JoinedStr) -> None:
+        if node.end_lineno != node.lineno:
+            self._texts.append((node.lineno, node.end_lineno or node.lineno))
+        self._children(node)
+
+    def is_in_string(self, line: int) -> bool:
+        """Whether a line is inside a string of several lines."""
+        return any(first < line <= last for first, last in self._texts)
 
     def _attribute(self, node: ast.Attribute) -> None:
         self.parents[node.value] = node
@@ -518,6 +529,7 @@ _VISITORS: dict[type[ast.AST], Callable[[Names, Any], None]] = {}
 _VISITORS.update(
     {
         ast.Constant: Names._constant,
+        ast.JoinedStr: Names._f_string,
         ast.Attribute: Names._attribute,
         ast.Name: Names._name,
         ast.Import: Names._import,

@@ -208,12 +208,15 @@ class Tables:
         return False
 
     def symbol(self, name: str) -> str:
-        """Cuts a canonical name after the symbol, leaving off attributes: `tf.flags.FLAGS.rate` is `tf.flags.FLAGS`."""
-        parts = name.split(".")
-        for length in range(2, len(parts) + 1):
-            if self.v1.get(".".join(parts[1:length])) or self.v2.get(".".join(parts[1:length])):
-                return ".".join(parts[:length])
+        """Cuts a canonical name after the symbol, leaving off attributes: `tf.GraphKeys.LOSSES` is `tf.GraphKeys`."""
+        for end in _prefixes(name[3:]):
+            if self.v1.get(end) or self.v2.get(end):
+                return f"tf.{end}"
         return name
+
+    def is_symbol(self, name: str) -> bool:
+        """Whether a canonical name is a class, function or constant of TensorFlow's, or an attribute of one."""
+        return name.startswith("tf.") and any(self.v1.get(end) for end in _prefixes(name[3:]))
 
     def _private_exists(self, name: str) -> bool:
         parts = name.split(".")

@@ -75,9 +75,11 @@ def check(file: FileFacts) -> Iterator[Proposal]:
         rewritten.update(proposal.takes)
         yield proposal
     gone = file.replaced | rewritten
+    for proposal in _dead_aliases(file, gone):
+        gone.update(proposal.takes)
+        yield proposal
     for statement, imports in _by_statement(file).items():
         yield from _statement(file, statement, imports, gone)
-    yield from _dead_aliases(file, gone)
 
 
 # -- Names that are written differently ------------------------------------------------------------------------------
@@ -108,10 +110,12 @@ def _private_uses(file: FileFacts) -> Iterator[Proposal]:
     """What is reached through an imported private module, by its public name, if that frees us of the module."""
     groups: dict[Binding, list[Use]] = {}
     for use in file.names.chains:
-        if use.binding is None or use.root in file.taken or not use.raw.startswith("tensorflow.python."):
+        if use.binding is None or use.binding.kind != "import" or use.root in file.taken:
             continue
         imported = file.tables.canonical(use.binding.raw)
-        if not file.tables.v1.get(imported[3:]):  # An imported symbol is dealt with where it is imported.
+        if use.raw.startswith("tensorflow.python.") and not file.tables.is_symbol(
+            imported
+        ):  # An imported symbol is dealt with where it is imported.
             groups.setdefault(use.binding, []).append(use)
     for binding, uses in groups.items():
         public = [use for use in uses if _is_public(file, use.name, use.raw)]
@@ -119,8 +123,9 @@ def _private_uses(file: FileFacts) -> Iterator[Proposal]:
             public = [use for use in public if not file.tables.exists(use.raw)]
         for use in public:
             symbol = file.tables.symbol(use.name)
-            part = next(p for p in file.names.parts(use) if p.name == symbol)
-            yield file.rename(part, symbol, f"{part.raw} is private: {symbol}")
+            part = next((p for p in file.names.parts(use) if p.name == symbol), None)
+            if part is not None:
+                yield file.rename(part, symbol, f"{part.raw} is private: {symbol}")
 
 
 def _is_public(file: FileFacts, name: str, raw: str) -> bool:
@@ -207,11 +212,13 @@ def _target(file: FileFacts, statement: ast.ImportFrom, imported: Import, gone: 
         return _Target("", "")
     name = file.tables.canonical(imported.raw)
     if imported.raw.startswith("tensorflow.python."):
-        if not _is_public(file, name, imported.raw) or not file.tables.v1.get(name[3:]):
+        if not _is_public(file, name, imported.raw) or not file.tables.is_symbol(name):
             return stays
     elif not file.is_plain(imported.raw) or file.namespace == "plain" or not file.needs_v1(name):
         return stays
     module, _, leaf = name[3:].rpartition(".")
+    if module and file.tables.v1.get(module) != "":
+        return stays  # Something like `flags`, which is no package to import from.
     return _Target(f"tensorflow.compat.v1.{module}".rstrip("."), leaf)
 
 
