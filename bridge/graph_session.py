@@ -7,10 +7,12 @@ from typing import Any
 
 import tensorflow as tf
 
+from bridge import readiness
 from bridge.checkpoint_directory import ChiefLock, checkpoints_in
 from bridge.default_hooks import Saving
 from bridge.errors import UnreadableCheckpointError, UnsupportedSessionError
 from bridge.preemption import Preemption, StopWhenPreempted
+from bridge.writers import flush_writers
 
 tf1 = tf.compat.v1
 
@@ -40,6 +42,8 @@ class GraphSession:
         self._hooks = [*chief_only, *made] if is_chief else made
         self._lock = ChiefLock(saving.checkpoint_dir) if is_chief and saving.checkpoint_dir else None
         self._first_step = 0
+        self._is_over = False
+        scaffold = scaffold or tf1.train.Scaffold()
         try:
             self.v1_session = tf1.train.MonitoredTrainingSession(
                 master=master,
@@ -63,6 +67,8 @@ class GraphSession:
             self._unlock()
             if isinstance(error, (tf.errors.DataLossError, tf.errors.OutOfRangeError)):
                 self._explain_unreadable(saving.checkpoint_dir, error)
+            if isinstance(error, tf.errors.DeadlineExceededError) and not is_chief:
+                readiness.explain(error, scaffold, master, config)
             raise
 
     @staticmethod
@@ -95,7 +101,7 @@ class GraphSession:
 
     def should_stop(self) -> bool:
         """Tells whether a stop was requested."""
-        return self.v1_session.should_stop()
+        return self._is_over or self.v1_session.should_stop()
 
     def close(self) -> None:
         """Ends the hooks and closes the session."""
@@ -103,6 +109,7 @@ class GraphSession:
             self.v1_session.close()
         finally:
             self._unlock()
+            flush_writers(self._hooks)
 
     def abort(self, error: BaseException) -> None:
         """Closes the session after an error, without the hooks' `end`."""
@@ -110,6 +117,7 @@ class GraphSession:
             self.v1_session.__exit__(type(error), error, error.__traceback__)
         finally:
             self._unlock()
+            flush_writers(self._hooks)
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -121,8 +129,8 @@ class GraphSession:
         before = self._global_step()
         epochs, steps = kwargs.get("epochs", 1), kwargs.get("steps_per_epoch")
         # TF1's own hook would notice after one step too many.
-        is_over = any(step is not None and before >= step for step in map(_last_step, self._hooks))
-        session = _Stopped(self.v1_session) if is_over else self.v1_session
+        self._is_over |= any(step is not None and before >= step for step in map(_last_step, self._hooks))
+        session = _Stopped(self.v1_session) if self._is_over else self.v1_session
         history = model.fit_in(session, *args, initial_step=max(0, before - self._first_step), **kwargs)
         now = self._global_step()
         planned = (epochs - kwargs.get("initial_epoch", 0)) * steps if steps else 0

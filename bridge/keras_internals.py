@@ -554,20 +554,23 @@ def continue_counting(callback_list: Any, model: Any, batches: int) -> None:
 
 
 def suspend_validation(model: Any, is_wanted: Callable[[], bool]) -> None:
-    """Makes a `fit` validate only while somebody wants it.
+    """Makes a `fit` validate, and look at its metrics after an epoch, only while somebody wants it.
 
     Args:
       model: The model.
-      is_wanted: Tells whether the validation that Keras would run now is wanted.
+      is_wanted: Tells whether what Keras would do now is wanted.
     """
     restore_validation(model)
-    original = model._should_eval
+    should_eval, metrics = model._should_eval, model.get_metrics_result
     object.__setattr__(
-        model, "_should_eval", lambda *args, **kwargs: is_wanted() and original(*args, **kwargs)
+        model, "_should_eval", lambda *args, **kwargs: is_wanted() and should_eval(*args, **kwargs)
     )
+    # Metrics that no batch has reached yet may not even be built.
+    object.__setattr__(model, "get_metrics_result", lambda: metrics() if is_wanted() else {})
 
 
 def restore_validation(model: Any) -> None:
     """Takes `suspend_validation` back. Twice is fine."""
     if "_should_eval" in vars(model):
         object.__delattr__(model, "_should_eval")
+        object.__delattr__(model, "get_metrics_result")

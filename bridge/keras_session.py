@@ -14,7 +14,7 @@ from bridge.checkpoint_directory import ChiefLock
 from bridge.default_hooks import Saving
 from bridge.errors import ResumeWarning, SessionClosedError, UnsupportedSessionError
 from bridge.hook_callback import HookCallback
-from bridge.hooked_step import HookedStep
+from bridge.hooked_step import HookedStep, last_step_reached
 from bridge.preemption import Preemption
 from bridge.restore import CheckpointRestore
 from bridge.resume import Position, Replay, position
@@ -51,6 +51,7 @@ class KerasSession:
         self._model: Any = None
         self._step: HookedStep | None = None
         self._callback: _SessionCallback | None = None
+        self._is_over = False
         self._first_step = 0  # The global step at which the next fit starts if none was interrupted.
 
     # ---- Keras's calls. ----
@@ -59,6 +60,7 @@ class KerasSession:
         self, model: Any, *args: Any, resume_data: bool = False, name_map: Any = None, **kwargs: Any
     ) -> Any:
         """Runs `model.fit` in this session. Arguments as for the public class."""
+        keras_internals.check_model(model)
         arguments = inspect.signature(model.fit).bind(*args, **kwargs)
         arguments.apply_defaults()
         others = arguments.arguments["callbacks"] or []
@@ -119,6 +121,8 @@ class KerasSession:
         assert self._restore is not None
         if self._step is None and self._restore.prefix is None:
             self._restore.restore_model(model, self._scaffold)
+            if self._restore.prefix is None:
+                self._first_step = self._model_step()  # A model that was trained elsewhere before.
 
     # ---- What a session's callback asks. ----
 
@@ -180,6 +184,10 @@ class KerasSession:
             return Position(initial_epoch, 0, trained, is_done=False)
         return found
 
+    def notice_last_step(self, hooks: Sequence[Any]) -> None:
+        """Ends the session if a hook's last step lies behind the model already."""
+        self._is_over |= last_step_reached(self._model, hooks)
+
     def _model_step(self) -> int:
         optimizers = keras_internals.optimizers_of(self._model)
         if not optimizers:
@@ -202,7 +210,7 @@ class KerasSession:
 
     def should_stop(self) -> bool:
         """Tells whether a hook has requested the stop."""
-        return self._step is not None and self._step.has_stopped
+        return self._is_over or (self._step is not None and self._step.has_stopped)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Runs fetches with all hooks, as `MonitoredSession.run` does."""
@@ -276,6 +284,7 @@ class _SessionCallback(HookCallback):
             session._model_step(),
             (params["epochs"] - self._initial_epoch) * steps if steps else None,
         )
+        session.notice_last_step(self._hooks["train"])
         if session.should_stop():
             return True
         found = session.position(self._initial_epoch, params["epochs"], steps, resume_data=self._resume_data)

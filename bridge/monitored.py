@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import Any
@@ -40,7 +41,7 @@ class MonitoredTrainingSession(_MonitoredSession):
         self,
         master: str = "",
         is_chief: bool = True,
-        checkpoint_dir: str | None = None,
+        checkpoint_dir: str | os.PathLike[str] | None = None,
         scaffold: Any = None,
         hooks: Iterable[Any] | None = None,
         chief_only_hooks: Iterable[Any] | None = None,
@@ -52,7 +53,7 @@ class MonitoredTrainingSession(_MonitoredSession):
         log_step_count_steps: int | None = 100,
         max_wait_secs: float = 7200,
         save_checkpoint_steps: int | None = USE_DEFAULT,
-        summary_dir: str | None = None,
+        summary_dir: str | os.PathLike[str] | None = None,
         save_graph_def: bool = True,
     ) -> None:
         """Opens the session, or prepares one for a Keras model.
@@ -92,8 +93,8 @@ class MonitoredTrainingSession(_MonitoredSession):
             save_summaries_secs, save_summaries_steps, default_secs=None, default_steps=100
         )
         saving = Saving(
-            checkpoint_dir=checkpoint_dir,
-            summary_dir=summary_dir or checkpoint_dir,
+            checkpoint_dir=os.fspath(checkpoint_dir) if checkpoint_dir else None,
+            summary_dir=os.fspath(summary_dir or checkpoint_dir or "") or None,
             save_checkpoint_secs=checkpoint_every[0],
             save_checkpoint_steps=checkpoint_every[1],
             save_summaries_secs=summaries_every[0],

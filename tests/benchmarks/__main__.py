@@ -16,7 +16,7 @@ from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")  # Read when TensorFlow is imported.
 
-_STEPS = ["plain fit", "no hook", "five hooks", "twenty hooks", "v1 session"]
+_STEPS = ["plain fit", "no hook", "monitored", "five hooks", "twenty hooks", "v1 session"]
 _MORE = [
     "plain fit, numpy",
     "no hook, numpy",
@@ -35,6 +35,7 @@ def _targets(workload: str) -> dict[tuple[str, str], float]:
         ("no hook", "plain fit"): 0.6 if small else 1.0,
         ("five hooks", "plain fit"): 0.75 if small else 1.0,
         ("five hooks", "v1 session"): 1.5,
+        ("monitored", "no hook"): 1.05,
     }
 
 

@@ -90,11 +90,14 @@ class _FirstStep(keras.callbacks.Callback):
             self.span = _since(self.begin)
 
 
-def with_fit(hooks: str | None, *, numpy: bool = False, jit: bool = False) -> Variant:
+def with_fit(
+    hooks: str | None, *, numpy: bool = False, jit: bool = False, session: bool = False
+) -> Variant:
     """Makes a variant that trains with `fit`.
 
     Args:
       hooks: Which set of hooks a HookCallback gets; None for plain `fit`.
+      session: Whether a MonitoredTrainingSession with its default savers runs the `fit`.
       numpy: Whether the data are arrays instead of a dataset.
       jit: Whether XLA compiles the step.
 
@@ -105,7 +108,7 @@ def with_fit(hooks: str | None, *, numpy: bool = False, jit: bool = False) -> Va
     def run(workload: Workload, steps: int, epochs: int, pause: Pause, first_step: bool = False) -> Run:
         model = workload.model()
         data = workload.arrays(steps) if numpy else (workload.dataset(),)
-        options = {"batch_size": BATCH} if numpy else {"steps_per_epoch": steps}
+        options: dict[str, Any] = {"batch_size": BATCH} if numpy else {"steps_per_epoch": steps}
         times = _EpochTimes(pause)
         with tempfile.TemporaryDirectory() as directory:
             first = _FirstStep()
@@ -113,7 +116,11 @@ def with_fit(hooks: str | None, *, numpy: bool = False, jit: bool = False) -> Va
             callbacks: list[Any] = [times, first] if first_step else [times]
             if hooks is not None:
                 callbacks.append(bridge.HookCallback(hook_set(hooks, directory, workload.inner)))
-            model.fit(*data, **options, epochs=epochs, verbose=0, callbacks=callbacks)
+            options |= {"epochs": epochs, "verbose": 0, "callbacks": callbacks}
+            if session:
+                bridge.monitored_fit(model, *data, **options, checkpoint_dir=directory)
+            else:
+                model.fit(*data, **options)
         return Run(first.span, times.epochs)
 
     return run
@@ -147,6 +154,7 @@ VARIANTS: dict[str, Variant] = {
     "plain fit": with_fit(None),
     "no hook": with_fit("none"),
     "five hooks": with_fit("five"),
+    "monitored": with_fit(None, session=True),
     "twenty hooks": with_fit("twenty"),
     "v1 session": v1_session,
     "plain fit, numpy": with_fit(None, numpy=True),

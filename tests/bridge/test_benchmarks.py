@@ -36,7 +36,7 @@ def test_the_quickest_measurement_gives_a_table_and_a_file(tmp_path: Path) -> No
 
     (measured,) = written["rounds"]
     assert (measured["measure"], measured["workload"]) == ("a step, ms", "mlp")
-    variants = {"plain fit", "no hook", "five hooks", "twenty hooks", "v1 session"}
+    variants = {"plain fit", "no hook", "monitored", "five hooks", "twenty hooks", "v1 session"}
     for samples in (measured["samples"], measured["cpu"]):
         assert set(samples) == variants
         assert all(len(values) == 1 and values[0] > 0 for values in samples.values())
