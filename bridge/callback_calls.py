@@ -110,7 +110,8 @@ class ProgressBar(keras.callbacks.ProgbarLogger):
         now = time.monotonic()
         if self.verbose == 1 and now - self._updated >= _INTERVAL:
             self._updated = now
-            self.progbar.update(self.seen, list(self.totals.result().items()), finalize=False)
+            with tf_internals.eager_mode():  # Older versions of Keras compute what they show with operations.
+                self.progbar.update(self.seen, list(self.totals.result().items()), finalize=False)
 
     def _finish(self, logs: Mapping[str, Any] | None) -> None:
         if self.progbar.target is None:
