@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
-from bridge import step_stats, tf_internals
+from bridge import cluster, keras_internals, step_stats, tf_internals
 from bridge.errors import (
     ForeignTensorError,
     NotFeedableError,
@@ -118,6 +118,9 @@ class LiveSession(tf_internals.SessionInterface):
         self._lock = threading.RLock()
         self._closed = False
         self._batch = batch or BatchSource()
+        # Trying again, as a monitored session does, would wait for a process that is gone.
+        strategy = step_graph.trace.model.distribute_strategy
+        self._lost = (tf.errors.OpError,) if keras_internals.spans_processes(strategy) else ()
 
     @property
     def graph(self) -> tf.Graph:
@@ -180,13 +183,18 @@ class LiveSession(tf_internals.SessionInterface):
         arguments = [*batch.inputs, *values] if program.reads_batch else values
         if prepared.is_step and batch.results is not None:
             return prepared.mapper.build_results(self._results_again(prepared.ids))
-        with tf_internals.eager_mode():
-            if options is not None and options.trace_level:
-                results = step_stats.traced(lambda: program(arguments), run_metadata, self.graph)
-            else:
-                results = program(arguments)
-            if program.writes:
-                self._mirror(program.writes)
+        try:
+            with tf_internals.eager_mode():
+                if options is not None and options.trace_level:
+                    results = step_stats.traced(lambda: program(arguments), run_metadata, self.graph)
+                else:
+                    results = program(arguments)
+                if program.writes:
+                    self._mirror(program.writes)
+        except self._lost as error:
+            if cluster.is_lost_worker(error):
+                raise cluster.worker_lost(error) from error
+            raise
         if prepared.is_step:
             batch.results = (self, dict(zip(prepared.ids, results, strict=True)))
             batch.last = program.last_batch if batch.kind == "iterator" else batch.inputs

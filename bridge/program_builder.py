@@ -8,13 +8,14 @@ the part into a function whose inputs are the live variables, the batch (or the 
 from __future__ import annotations
 
 import collections
+import contextlib
 import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
 
-from bridge import tf_internals
+from bridge import cluster, tf_internals
 from bridge.eager_step import EagerStep
 from bridge.errors import MissingFeedError, StepGraphWarning
 from bridge.graph_part import GraphPart, in_step, node_name, tensor_name
@@ -43,6 +44,8 @@ class ProgramBuilder:
           container: Name under which stateful operations of hooks keep their state.
         """
         self._graph = step_graph
+        # In a cluster, "/device:CPU:0", as hooks and savers say, would be the device of any process.
+        self._task = cluster.task_device(step_graph.trace.model.distribute_strategy)
         self._bindings = dict(step_graph.bindings)
         self.hook_state = HookState(container)
         self._copies: ObservedCopies | None = None
@@ -368,6 +371,10 @@ class ProgramBuilder:
         outside = [self._name_outside(fetch, unit) for fetch in request.fetches]
 
         def program(*arguments: Any) -> list[tf.Tensor]:
+            with tf.device(self._task) if self._task else contextlib.nullcontext():
+                return placed(*arguments)
+
+        def placed(*arguments: Any) -> list[tf.Tensor]:
             inputs: dict[str, tf.Tensor] = {}
             batch = arguments[:leading]
             if leading and request.source == "iterator":

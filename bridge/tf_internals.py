@@ -166,3 +166,21 @@ def register_variable(variable: Any) -> None:
     Only `get_variable` itself puts variables there, and it would not take one that exists.
     """
     _variable_scope._get_default_variable_store()._vars[variable.op.name] = variable
+
+
+def wait_for_processes(name: str, timeout_secs: float) -> None:
+    """Waits until all processes of the job wait under the same name; collective operations would wait for ever.
+
+    Args:
+      name: A name that was not used before.
+      timeout_secs: Seconds to wait at most.
+
+    Raises:
+      tf.errors.OpError: if some process does not come, or the job has failed.
+    """
+    _context.context().wait_at_barrier(name, int(timeout_secs * 1000))
+
+
+def tell_processes(message: str) -> None:
+    """Ends the collective operations of all processes of the job with an error that says this message."""
+    _context.context().report_error_to_cluster(tf.errors.ABORTED, message)
