@@ -117,8 +117,21 @@ def line_statement(facts: FileFacts, statement: ast.stmt) -> ast.stmt:
     """The innermost statement around (or the statement itself), above which a line of its own can stand."""
     current = statement
     while not begins_line(facts.layout, current, first_line(current)):
+        neighbours = [s for s in siblings(facts, current) if s.lineno == current.lineno]
+        if neighbours and begins_line(facts.layout, neighbours[0], first_line(neighbours[0])):
+            return neighbours[0]  # `a; b` is one line.
         parent = facts.parent(current)
         if parent is None or isinstance(parent, ast.Module):
             break
         current = facts.statement(parent)
     return current
+
+
+def siblings(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
+    """The statements of the block that a statement is in."""
+    parent = facts.parent(statement)
+    for name in ("body", "orelse", "finalbody"):
+        block = getattr(parent, name, None)
+        if isinstance(block, list) and statement in block:
+            return block
+    return [statement]

@@ -402,8 +402,7 @@ class Names:
                 ):  # `tf = tf.compat.v1`: what it was before, in another spelling.
                     imported = [b for b in bindings if b.kind == "import"]
                     if imported:
-                        candidates.append((imported[0].raw + _tail(binding.value), binding))
-                        continue
+                        return imported[0].raw + _tail(binding.value), binding
                 raw = self.raw_of(binding.value)
                 if raw is None or raw.split(".", 1)[0] not in PACKAGES:
                     return None

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from codemod.layout import begins_line, first_line, indent_step, line_statement
+from codemod.layout import begins_line, first_line, indent_step, line_statement, siblings
 from codemod.proposals import Make
 
 if TYPE_CHECKING:
@@ -148,17 +148,17 @@ class _Units:
         return self.whole(self.facts.statement(node))
 
     def whole(self, statement: ast.stmt) -> _Unit:
-        siblings = _siblings(self.facts, statement)
-        first = last = siblings.index(statement)
-        while first and (siblings[first - 1].end_lineno or 0) >= first_line(siblings[first]):
+        block = siblings(self.facts, statement)
+        first = last = block.index(statement)
+        while first and (block[first - 1].end_lineno or 0) >= first_line(block[first]):
             first -= 1
-        while last + 1 < len(siblings) and first_line(siblings[last + 1]) <= (siblings[last].end_lineno or 0):
+        while last + 1 < len(block) and first_line(block[last + 1]) <= (block[last].end_lineno or 0):
             last += 1
-        line = first_line(siblings[first])
+        line = first_line(block[first])
         parent = self.facts.parent(statement)
-        begins = begins_line(self.layout, siblings[first], line)
+        begins = begins_line(self.layout, block[first], line)
         if (
-            (not begins or self._is_elif(siblings[first]))
+            (not begins or self._is_elif(block[first]))
             and isinstance(parent, ast.AST)
             and not isinstance(parent, ast.Module)
         ):
@@ -167,10 +167,10 @@ class _Units:
         newline = self.layout.newline()
         return _Unit(
             self.layout.starts[line - 1],
-            self.layout.next_line(siblings[last].end_lineno or line),
+            self.layout.next_line(block[last].end_lineno or line),
             line,
             before=f"if 1:{newline}" if indent.strip("\f") else "",
-            alone=first == 0 and last == len(siblings) - 1,
+            alone=first == 0 and last == len(block) - 1,
         )
 
     def _header(self, node: ast.AST) -> _Unit | None:
@@ -223,15 +223,6 @@ class _TopUnits(_Units):
 
     def unit(self, node: ast.AST) -> _Unit:
         return self.whole(self.facts.top_statement(node))
-
-
-def _siblings(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
-    parent = facts.parent(statement)
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(parent, name, None)
-        if isinstance(block, list) and statement in block:
-            return block
-    return [statement]
 
 
 def _merged(units: _Units, edits: Sequence[Edit]) -> list[_Unit]:

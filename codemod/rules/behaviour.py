@@ -68,12 +68,32 @@ _INDIFFERENT = (
     "tf.GPUOptions",
 )
 
+# What cannot be without a graph. Code that has moved to `tensorflow.compat.v1` by itself is only touched for these.
+_GRAPH_ONLY = (
+    "tf.placeholder",
+    "tf.placeholder_with_default",
+    "tf.Session",
+    "tf.InteractiveSession",
+    "tf.global_variables_initializer",
+    "tf.train.MonitoredTrainingSession",
+    "tf.train.MonitoredSession",
+    "tf.train.SingularMonitoredSession",
+    "tf.train.Supervisor",
+)
+_EAGER = ("tf.function", "tf.GradientTape", "tf.executing_eagerly")
+
 
 def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes the call, once."""
     if not file.is_program or any(True for _ in file.all_uses(*_CHOSEN)):
         return
-    if not any(_builds_graph(file, use) for use in file.names.chains):
+    if file.namespace == "plain":
+        builds = any(True for _ in file.all_uses(*_GRAPH_ONLY)) and not any(
+            True for _ in file.all_uses(*_EAGER)
+        )
+    else:
+        builds = any(_builds_graph(file, use) for use in file.names.chains)
+    if not builds:
         return
     anchor = _anchor(file)
     call = f"{file.spell('tf.disable_v2_behavior', anchor)}()"

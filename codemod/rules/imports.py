@@ -239,8 +239,14 @@ def _goes(file: FileFacts, imported: Import, gone: set[ast.AST]) -> bool:
     uses = [use for use in file.names.chains if use.binding is binding]
     exists = file.tables.exists(file.tables.canonical(imported.raw))
     if uses:
-        private = imported.raw.startswith("tensorflow.python.") or not exists
-        return private and binding.raw != "tensorflow" and all(use.root in gone for use in uses)
+        symbol = isinstance(imported.statement, ast.ImportFrom) and file.tables.is_symbol(
+            file.tables.canonical(imported.raw)
+        )
+        return (
+            (symbol or not exists or imported.raw.startswith("tensorflow.python."))
+            and binding.raw != "tensorflow"
+            and all(use.root in gone for use in uses)
+        )
     if exists or file.path.endswith("__init__.py") or binding.raw == "tensorflow":
         return False
     others = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == binding.name]
@@ -325,11 +331,25 @@ def _kept(
 
     assert not isinstance(small.names, cst.ImportStar)
     kept = [c for c, a in zip(small.names, aliases, strict=True) if a not in dropped]
-    parenthesised = isinstance(small, cst.ImportFrom) and small.lpar is not None
     if kept[-1] is not small.names[-1]:
-        last = small.names[-1].comma if parenthesised else cst.MaybeSentinel.DEFAULT
-        kept[-1] = kept[-1].with_changes(comma=last)
+        kept[-1] = kept[-1].with_changes(comma=_last_comma(small, kept[-1]))
     return kept
+
+
+def _last_comma(small: cst.Import | cst.ImportFrom, alias: cst.ImportAlias) -> cst.Comma | cst.MaybeSentinel:
+    """The comma of an alias that has become the last: the old last one's, with the comment that is on its own line."""
+    import libcst as cst
+
+    if not isinstance(small, cst.ImportFrom) or small.lpar is None or isinstance(small.names, cst.ImportStar):
+        return cst.MaybeSentinel.DEFAULT
+    own, last = alias.comma, small.names[-1].comma
+    if isinstance(own, cst.MaybeSentinel) or isinstance(own.whitespace_after, cst.SimpleWhitespace):
+        return last
+    white = own.whitespace_after
+    indent, rest = False, cst.SimpleWhitespace("")
+    if isinstance(last, cst.Comma) and isinstance(last.whitespace_after, cst.ParenthesizedWhitespace):
+        indent, rest = last.whitespace_after.indent, last.whitespace_after.last_line
+    return own.with_changes(whitespace_after=white.with_changes(indent=indent, last_line=rest))
 
 
 def _from_import(statement: ast.ImportFrom, targets: dict[ast.alias, _Target]) -> Make:

@@ -1,0 +1,5 @@
+from tensorflow import *
+
+
+def model():
+    return placeholder(float32, [None]), max(1, 2)
