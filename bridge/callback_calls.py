@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import keras
+import tensorflow as tf
 
 from bridge import tf_internals
 from bridge.errors import UnsupportedCallbackError
 from bridge.graph_logs import Totals
 from bridge.hook_callback import HookCallback
+
+tf1 = tf.compat.v1
 
 _Callback = keras.callbacks.Callback
 
@@ -215,11 +218,21 @@ class CallbackCalls:
             self.bar.on_train_batch_end(batch)
 
     def flush(self) -> None:
-        """Flushes what the callbacks write to, after an error: Keras tells them nothing then."""
+        """Flushes what the callbacks write to, after an error: Keras tells them nothing then.
+
+        What fails here, such as a full disk, is logged; the error that came before is the one to show.
+        """
         with tf_internals.eager_mode():
             for callback in self._list.callbacks:
                 for file in _files(vars(callback).values()):
-                    file.flush()
+                    _flush(file, callback)
+
+
+def _flush(file: Any, callback: Any) -> None:
+    try:
+        file.flush()
+    except (OSError, tf.errors.OpError) as error:
+        tf1.logging.error("%s could not flush its file: %s", type(callback).__name__, error)
 
 
 def _has_own(callback: Any, *methods: str) -> bool:

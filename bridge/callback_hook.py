@@ -9,12 +9,13 @@ import keras
 import tensorflow as tf
 
 from bridge.callback_calls import CallbackCalls, as_list, check_callbacks
-from bridge.errors import GraphModelError, UnsupportedModelError
+from bridge.errors import GraphModelError, UnsupportedCallbackError, UnsupportedModelError
 from bridge.graph_backed import GraphBackedModel
 from bridge.graph_logs import Aggregate, GraphLogs, Totals
 from bridge.graph_model import GraphModel
 from bridge.graph_variables import step_variable
 from bridge.keras_internals import tf_variable
+from bridge.live_session import LiveSession
 
 tf1 = tf.compat.v1
 _SessionRunHook: Any = tf1.train.SessionRunHook
@@ -110,7 +111,15 @@ class CallbackHook(_SessionRunHook):
         Args:
           session: The raw session.
           coord: The session's coordinator.
+
+        Raises:
+          UnsupportedCallbackError: inside the `fit` of a Keras model, which has callbacks itself.
         """
+        if isinstance(session, LiveSession):
+            raise UnsupportedCallbackError(
+                "CallbackHook brings callbacks into a loop over a v1 graph, but here a Keras model is trained by fit. Give "
+                "the callbacks to it: fit(..., callbacks=[...])."
+            )
         self._bind(session)
         self._flush_at_join(coord)
         if self._calls is None:

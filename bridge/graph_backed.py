@@ -219,7 +219,19 @@ class GraphBackedModel(keras.Model):
         run_step_fn = getattr(session, "run_step_fn", None)
         if run_step_fn is None:
             return session.run(fetches, feed_dict=feed_dict)
-        return run_step_fn(lambda step_context: step_context.session.run(fetches, feed_dict=feed_dict))
+        used: list[Any] = []
+
+        def step(step_context: Any) -> Any:
+            used.append(step_context.session)
+            return step_context.session.run(fetches, feed_dict=feed_dict)
+
+        try:
+            return run_step_fn(step)
+        except RuntimeError:
+            # After a preemption TensorFlow opens another session and repeats the call, but with the closed one.
+            if len(used) < 2:
+                raise
+            return run_step_fn(step)
 
     @property
     def weights(self) -> list[NamedArray]:

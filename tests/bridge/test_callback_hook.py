@@ -20,7 +20,7 @@ from bridge.errors import (
     UnsupportedModelError,
 )
 from tests.bridge.graph_model.support import At, Legacy, Notes, open_session, stop_after, stop_training
-from tests.bridge.support import FunctionHook, TraceHook, read_events, small_model
+from tests.bridge.support import FunctionHook, TraceHook, read_events, small_model, train
 
 tf1 = tf.compat.v1
 callbacks = keras.callbacks
@@ -352,6 +352,13 @@ def test_arguments_that_do_not_go_together_are_refused() -> None:
         CallbackHook([], legacy.model(), learning_rate=legacy.rate)
     with pytest.raises(GraphModelError, match="steps_per_epoch is 0"):
         CallbackHook([], steps_per_epoch=0)
+
+
+def test_inside_the_fit_of_a_keras_model_it_is_refused() -> None:
+    with tf.__internal__.eager_context.eager_mode():
+        model = small_model()
+        with pytest.raises(UnsupportedCallbackError, match=r"fit\(\.\.\., callbacks="):
+            train(CallbackHook([Notes()]), model=model)
 
 
 def test_an_unknown_name_is_refused_when_the_session_begins() -> None:

@@ -95,6 +95,12 @@ def test_tensorboard_counts_the_steps_of_a_second(tmp_path: Path) -> None:
     assert rate > 0
 
 
+def test_tensorboard_profiles_steps(tmp_path: Path) -> None:
+    board = callbacks.TensorBoard(str(tmp_path), profile_batch=(1, 2))
+    fit(Legacy([1, 2, 3]).model(), steps_per_epoch=3, callbacks=[board])
+    assert list((tmp_path / "train").glob("plugins/profile/*/*"))
+
+
 def test_keras_and_v1_summaries_go_side_by_side(tmp_path: Path) -> None:
     legacy = Legacy([1, 3])
     tf1.summary.scalar("v1/loss", legacy.loss)
@@ -145,6 +151,21 @@ def test_what_callbacks_wrote_is_on_disk_after_an_error(tmp_path: Path) -> None:
     # The callback still has its file open, so that nothing but a flush can have put the second value there.
     assert [value for _, value in tensors(tmp_path / "train", "batch_loss")] == [1.0, 2.0]
     assert board._writers
+
+
+def test_a_flush_that_fails_does_not_hide_the_error(log: pytest.LogCaptureFixture) -> None:
+    class Full:
+        def flush(self) -> None:
+            raise OSError("disk full")
+
+    def fail(model: Any) -> None:
+        raise ValueError("first")
+
+    callback = At(("batch", 0), fail)
+    callback.files = {"log": [Full()]}
+    with pytest.raises(ValueError, match="first"):
+        fit(Legacy([1]).model(), steps_per_epoch=1, callbacks=[callback])
+    assert "At could not flush its file: disk full" in log.text
 
 
 # --- the learning rate ------------------------------------------------------------------------------------------

@@ -340,8 +340,9 @@ def test_stop_iteration_of_a_callback_is_not_the_end_of_the_input() -> None:
 # --- the progress bar -------------------------------------------------------------------------------------------
 
 
-def test_the_bar_shows_the_running_mean_and_every_epoch(capsys: pytest.CaptureFixture[str]) -> None:
-    fit(Legacy([1, 2, 6, 7]).model(), epochs=2, steps_per_epoch=2, verbose=1)
+@pytest.mark.parametrize("verbose", [1, "auto"])
+def test_the_bar_shows_the_mean_of_every_epoch(capsys: pytest.CaptureFixture[str], verbose: Any) -> None:
+    fit(Legacy([1, 2, 6, 7]).model(), epochs=2, steps_per_epoch=2, verbose=verbose)
     lines = shown(capsys.readouterr().out)
     assert "Epoch 1/2" in lines
     assert "Epoch 2/2" in lines

@@ -30,6 +30,7 @@ def run(folder: Path, steps: int, *arguments: str) -> tuple[dict[str, Any], str]
     return json.loads(done.stdout.splitlines()[-1]), done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.multiprocess
 @pytest.mark.parametrize("kind", [[], ["hook"]], ids=["GraphModel", "CallbackHook"])
 def test_a_v1_script_trains_under_keras_callbacks_and_resumes_in_its_epoch(

@@ -133,6 +133,37 @@ def test_a_summary_lists_the_variables() -> None:
     assert network.model.count_params() == 15
 
 
+def test_a_preemption_while_weights_are_read_is_recovered(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    legacy = Legacy([1, 2, 3])
+    model = legacy.model(variables=[legacy.w])
+    original = tf1.Session.run
+    failures: list[Exception] = []
+
+    def run(session: Any, fetches: Any, *args: Any, **options: Any) -> Any:
+        if failures and isinstance(fetches, list) and fetches[0] is legacy.w:
+            raise failures.pop()
+        return original(session, fetches, *args, **options)
+
+    with open_session(directory=tmp_path, save_checkpoint_steps=1) as session:
+        trained(model, session, 2)
+        monkeypatch.setattr(tf1.Session, "run", run)
+        failures.append(tf.errors.AbortedError(None, None, "preempted"))
+        assert model.get_weights() == [2.0]
+        assert not failures
+
+
+def test_weights_go_through_a_server(tmp_path: Path) -> None:
+    legacy = Legacy([1, 2, 3])
+    model = legacy.model(variables=[legacy.w])
+    server = tf1.train.Server.create_local_server()
+    with open_session(directory=tmp_path, master=server.target) as session:
+        assert trained(model, session, 2) == [2.0]
+        model.set_weights([7.0])
+        assert trained(model, session, 1) == [8.0]
+
+
 # --- files ------------------------------------------------------------------------------------------------------
 
 
