@@ -49,7 +49,7 @@ class Script:
         rtol: how close numbers must be to TensorFlow 1.15.5's.
         why: where `rtol` is not the usual one, the reason.
         unsafe: the migration needs `--unsafe-fixes`.
-        differs: keys whose values are not TensorFlow 1.15.5's after the migration, each with the reason.
+        differs: keys whose values are not TensorFlow 1.15.5's on today's TensorFlow, each with the reason.
         slow: takes more than about ten seconds.
     """
 
@@ -103,18 +103,24 @@ def copy_code(script: Script, target: Path) -> None:
         shutil.copy(script.source, target)
 
 
+SWAPS = (
+    (
+        rb"^([ \t]*\"?)import tensorflow as (\w+)",
+        rb"\1import tensorflow.compat.v1 as \2; \2.disable_v2_behavior()",
+    ),
+    (rb"^from tensorflow import ", rb"from tensorflow.compat.v1 import "),
+    (rb"^from tensorflow\.train import ", rb"from tensorflow.compat.v1.train import "),
+)
+
+
 def swap_imports(code: Path) -> None:
-    """Changes `import tensorflow as X` into `import tensorflow.compat.v1 as X; X.disable_v2_behavior()`, and nothing else."""
+    """Imports TensorFlow's names from `tensorflow.compat.v1`, without v2 behaviour, and changes nothing else."""
     for path in sorted(code.rglob("*")):
         if path.suffix in (".py", ".ipynb"):
             text = path.read_bytes()
-            swapped = re.sub(
-                rb"^([ \t]*\"?)import tensorflow as (\w+)",
-                rb"\1import tensorflow.compat.v1 as \2; \2.disable_v2_behavior()",
-                text,
-                flags=re.MULTILINE,
-            )
-            path.write_bytes(swapped)
+            for old, new in SWAPS:
+                text = re.sub(old, new, text, flags=re.MULTILINE)
+            path.write_bytes(text)
 
 
 def run(

@@ -10,12 +10,17 @@ from typing import Any
 
 from tests.codemod.scripts_support import Script
 
+NO_CONTRIB = r"has no attribute 'contrib'|No module named 'tensorflow.contrib'"
+NO_ESTIMATOR = r"has no attribute 'estimator'"
+NO_KERAS_2 = r"is not available with Keras 3"
+NO_SET_SESSION = r"has no attribute 'set_session'"
+
 SESSIONS = (
     Script("bare_loop", "a bare loop: one run, its result unused"),
     Script("used_results_printed", "results used in the loop only: printed"),
     Script("used_results_kept", "results kept in a list, the best so far, the last value after the loop"),
     Script("nested_epochs", "epochs around batches, evaluation after each, rates set in Python"),
-    Script("gan_two_train_ops", "two train ops, two runs an iteration, feed_dict"),
+    Script("gan_two_train_ops", "two train ops, two runs an iteration, feed_dict", cannot_swap=NO_CONTRIB),
     Script("policy_gradient", "reinforcement learning: feeds with state, the session an attribute"),
     Script("session_attribute", "self.sess, closed by hand, a Scaffold's saver"),
     Script("session_passed_around", "the session returned by a function and passed to others; resumed"),
@@ -23,15 +28,21 @@ SESSIONS = (
     Script("chief_only_hooks", "hook lists under is_chief, chief_only_hooks, horovod where it is installed"),
     Script("every_builtin_hook", "every hook that TensorFlow ships"),
     Script("custom_hooks_renamed_arguments", "hook classes with arguments of other names, inner imports"),
-    Script("hook_fetches_by_name", "a hook that fetches by name, from collections, a named tuple, a dict"),
-    Script("hook_feeds_and_options", "hooks that feed, ask for traces, request a stop"),
+    Script(
+        "hook_fetches_by_name",
+        "a hook that fetches by name, from collections, a named tuple, a dict",
+        cannot_swap=NO_CONTRIB,
+    ),
+    Script(
+        "hook_feeds_and_options", "hooks that feed, ask for traces, request a stop", cannot_swap=NO_ESTIMATOR
+    ),
     Script("hook_with_saver", "hooks that keep Savers and use collections; flags"),
     Script(
         "hook_made_in_function", "hook classes inside functions, of a built-in, a hook of hooks; positions"
     ),
     Script("run_step_fn", "run_step_fn with the raw session and request_stop"),
     Script("queue_runners", "queue runners with a Coordinator, and with the monitored session"),
-    Script("out_of_range_loop", "while True until OutOfRangeError"),
+    Script("out_of_range_loop", "while True until OutOfRangeError", cannot_swap=NO_CONTRIB),
     Script("break_and_conditions", "conditions with and, break, continue, for/else"),
     Script("notebook", "a notebook with magics and shell lines"),
     Script("supervisor", "Supervisor with managed_session"),
@@ -40,27 +51,44 @@ SESSIONS = (
     Script(
         "raw_session_by_hand", "the _sess chain, a hook that keeps the raw session, Saver.save in the loop"
     ),
-    Script("layers_dense", "tf.layers.dense, reused; a bare loop"),
-    Script("layers_batch_norm", "tf.layers convolutions, batch normalisation with UPDATE_OPS, dropout"),
-    Script("raw_nn_convnet", "tf.nn by hand, old names and argument names"),
+    Script("layers_dense", "tf.layers.dense, reused; a bare loop", cannot_swap=NO_KERAS_2),
+    Script(
+        "layers_batch_norm",
+        "tf.layers convolutions, batch normalisation with UPDATE_OPS, dropout",
+        cannot_swap=NO_KERAS_2,
+    ),
+    Script("raw_nn_convnet", "tf.nn by hand, old names and argument names", cannot_swap=NO_CONTRIB),
     Script("keras_layers_in_session", "tf.keras layers as the model of a session"),
-    Script("keras_fit_in_session", "K.set_session(tf.Session(config=c)) and fit"),
-    Script("keras_fit_generator", "learning phase, fit_generator, a schedule"),
-    Script("keras_model_to_estimator", "model_to_estimator(m).train(input_fn, hooks, steps)"),
+    Script("keras_fit_in_session", "K.set_session(tf.Session(config=c)) and fit", cannot_swap=NO_SET_SESSION),
+    Script("keras_fit_generator", "learning phase, fit_generator, a schedule", cannot_swap=NO_SET_SESSION),
+    Script(
+        "keras_model_to_estimator",
+        "model_to_estimator(m).train(input_fn, hooks, steps)",
+        cannot_swap=NO_ESTIMATOR,
+    ),
     Script("learning_rate_in_python", "rates by assign and by feed, break on a target"),
     Script("restore_and_evaluate", "restore, evaluation, moving averages, resumed training"),
     Script("add_summary_writer", "FileWriter, add_summary, FileWriterCache"),
     Script("flags_and_app_run", "tf.app.flags of every kind and tf.app.run"),
-    Script("slim_model", "tf.contrib.slim"),
-    Script("contrib_layers", "tf.contrib.layers, HParams, get_or_create_global_step"),
-    Script("contrib_data_and_lookup", "tf.contrib.data, lookup, opt"),
-    Script("rnn_cells", "rnn_cell, dynamic_rnn, contrib.rnn"),
-    Script("mnist_tutorial", "the MNIST reader of tensorflow.examples"),
+    Script("slim_model", "tf.contrib.slim", cannot_swap=NO_CONTRIB),
+    Script("contrib_layers", "tf.contrib.layers, HParams, get_or_create_global_step", cannot_swap=NO_CONTRIB),
+    Script("contrib_data_and_lookup", "tf.contrib.data, lookup, opt", cannot_swap=NO_CONTRIB),
+    Script("rnn_cells", "rnn_cell, dynamic_rnn, contrib.rnn", cannot_swap=NO_KERAS_2),
+    Script(
+        "mnist_tutorial",
+        "the MNIST reader of tensorflow.examples",
+        cannot_swap=r"No module named 'tensorflow.examples'",
+        unsafe=True,
+    ),
     Script("already_v1", "compat.v1 imported already"),
     Script("inline_compat_v1", "tf.compat.v1 spelt out at each use"),
     Script("import_styles", "other names for the module, from-imports, shadowing"),
     Script("tensorflow_python_imports", "everything from tensorflow.python"),
-    Script("python2_style", "written for Python 2 with care: CRLF, latin-1, tabs, xrange of six"),
+    Script(
+        "python2_style",
+        "written for Python 2 with care: CRLF, latin-1, tabs, xrange of six",
+        cannot_swap=NO_CONTRIB,
+    ),
     Script("package", "a package with relative, deferred, guarded and star imports"),
     Script("ps_and_workers", "parameter server and workers, replica_device_setter", cluster="flags"),
     Script("sync_replicas", "SyncReplicasOptimizer's hook, TF_CONFIG", cluster="TF_CONFIG"),
@@ -70,8 +98,6 @@ SESSIONS = (
 def _estimator(name: str, shape: str, **known: Any) -> Script:
     return Script(name, shape, folder="estimator_scripts", **{"cannot_swap": NO_ESTIMATOR, **known})
 
-
-NO_ESTIMATOR = r"module 'tensorflow\S*' has no attribute 'estimator'"
 
 ESTIMATORS = (
     _estimator(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.codemod.scripts_table import SCRIPTS
 pytestmark = pytest.mark.oracle
 
 
-def _parameters() -> list[Any]:
+def _parameters(chosen: Callable[[Script], bool] = lambda _: True) -> list[Any]:
     return [
         pytest.param(
             script,
@@ -30,6 +30,7 @@ def _parameters() -> list[Any]:
             marks=[pytest.mark.slow] * script.slow + [pytest.mark.multiprocess] * bool(script.cluster),
         )
         for script in SCRIPTS
+        if chosen(script)
     ]
 
 
@@ -40,28 +41,53 @@ def server() -> Iterator[ScriptServer]:
     server.close()
 
 
+WAYS = {
+    "safe": [],
+    "unsafe": ["--unsafe-fixes"],
+    "loops kept": ["--loops", "keep"],
+    "explicit": ["--style", "explicit"],
+}
+
+
+class Migrations:
+    """Copies of all programs, migrated once for each way of running the codemod that a test asks for."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def code(self, script: Script, way: str) -> Path:
+        """The folder with the migrated script in it."""
+        folder = self._folder / way
+        if not folder.exists():
+            for each in SCRIPTS:
+                scripts_support.copy_code(each, folder / each.folder)
+            done = subprocess.run(
+                [sys.executable, "-m", "codemod", "migrate", "--allow-dirty", *WAYS[way], str(folder)],
+                cwd=scripts_support.ROOT,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+            # 1: something is left for a human; 2: a file that could not be processed.
+            assert done.returncode in (0, 1), done.stderr
+        return folder / script.folder
+
+    def are_the_same(self, script: Script, *ways: str) -> bool:
+        """Whether these ways make the same of the script."""
+        texts = []
+        for way in ways:
+            copy = self.code(script, way) / script.source.name
+            texts.append(
+                {path.relative_to(copy): path.read_bytes() for path in sorted(copy.rglob("*.py"))}
+                if copy.is_dir()
+                else copy.read_bytes()
+            )
+        return all(text == texts[0] for text in texts)
+
+
 @pytest.fixture(scope="module")
-def migrated(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Copies of the programs, migrated in as few runs of the codemod as there are ways of running it."""
-    folder = tmp_path_factory.mktemp("migrated")
-    for script in SCRIPTS:
-        scripts_support.copy_code(script, _copy_of(script, folder))
-    for path in sorted(folder.iterdir()):
-        flags = ["--unsafe-fixes"] if path.name.startswith("unsafe") else []
-        done = subprocess.run(
-            [sys.executable, "-m", "codemod", "migrate", "--allow-dirty", *flags, str(path)],
-            cwd=scripts_support.ROOT,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        # 1: something is left for a human; 2: a file that could not be processed.
-        assert done.returncode in (0, 1), done.stderr
-    return {script.name: _copy_of(script, folder) for script in SCRIPTS}
-
-
-def _copy_of(script: Script, folder: Path) -> Path:
-    return folder / f"{'unsafe' if script.unsafe else 'safe'}-{script.folder}"
+def migrations(tmp_path_factory: pytest.TempPathFactory) -> Migrations:
+    return Migrations(tmp_path_factory.mktemp("migrated"))
 
 
 def _assert_golden(script: Script, result: dict[str, Any], leave_out: set[str]) -> None:
@@ -88,17 +114,49 @@ def test_with_only_its_import_line_swapped(script: Script, tmp_path: Path, serve
         assert re.search(script.cannot_swap, failure.value.last_line), failure.value
 
 
-@pytest.mark.parametrize("script", _parameters())
-def test_migrated(script: Script, tmp_path: Path, server: ScriptServer, migrated: dict[str, Path]) -> None:
-    code = migrated[script.name]
-    fresh = _chooses_its_keras(script.program(code))
+def _run_migrated(
+    script: Script, way: str, tmp_path: Path, server: ScriptServer, migrations: Migrations
+) -> None:
+    code = migrations.code(script, way)
+    fresh = _chooses_its_keras(code / script.source.name)
     result = scripts_support.run(script, code, tmp_path / "work", [sys.executable], None if fresh else server)
     _assert_golden(script, result, leave_out=set(script.differs))
 
 
-def _chooses_its_keras(program: Path) -> bool:
+@pytest.mark.parametrize("script", _parameters(lambda script: not script.unsafe))
+def test_migrated(script: Script, tmp_path: Path, server: ScriptServer, migrations: Migrations) -> None:
+    _run_migrated(script, "safe", tmp_path, server, migrations)
+
+
+@pytest.mark.parametrize("script", _parameters())
+def test_migrated_with_unsafe_fixes(
+    script: Script, tmp_path: Path, server: ScriptServer, migrations: Migrations
+) -> None:
+    # Where the text is that of the safe fixes, it has just been run.
+    if script.unsafe or not migrations.are_the_same(script, "safe", "unsafe"):
+        _run_migrated(script, "unsafe", tmp_path, server, migrations)
+
+
+@pytest.mark.parametrize("script", _parameters(lambda script: not script.unsafe))
+def test_migrated_with_its_loops_kept(
+    script: Script, tmp_path: Path, server: ScriptServer, migrations: Migrations
+) -> None:
+    if not migrations.are_the_same(script, "safe", "loops kept"):
+        _run_migrated(script, "loops kept", tmp_path, server, migrations)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("script", _parameters(lambda script: not script.unsafe))
+def test_migrated_in_the_explicit_style(
+    script: Script, tmp_path: Path, server: ScriptServer, migrations: Migrations
+) -> None:
+    _run_migrated(script, "explicit", tmp_path, server, migrations)
+
+
+def _chooses_its_keras(code: Path) -> bool:
     """Which Keras `tf.keras` is gets decided before TensorFlow is imported: not in a fork that has imported it."""
-    return b"legacy_keras" in program.read_bytes()
+    files = [code, *code.rglob("*.py")] if code.is_dir() else [code]
+    return any(b"legacy_keras" in path.read_bytes() for path in files if path.is_file())
 
 
 @pytest.mark.parametrize("script", _parameters())

@@ -81,6 +81,6 @@ print(json.dumps({
     "loss": float(2 * np.mean(np.sum((data - center_value) ** 2, axis=1))),
     "scaled": final_ops.final_ops_values["scaled"].tolist(),
     "listener": listener.calls,
-    "logged": len(lines), "tags": tags, "rates": rates, "traces": traces,
+    "logged": len(lines), "tags": tags, "rates": rates, "traces": len(traces),
     "files": sorted(n for n in os.listdir(ckpt_dir) if not n.startswith("events")),
 }))

@@ -30,15 +30,18 @@ def train_by_coordinator():
             sess.run(tf.group(tf.global_variables_initializer(), tf.local_variables_initializer()))
             coord = tf.train.Coordinator()
             threads = tf.train.start_queue_runners(sess=sess, coord=coord)
-            value, step = None, 0
+            value, count = None, 0
             try:
                 while not coord.should_stop():
-                    _, value, step = sess.run([train_op, loss, global_step])
+                    _, value = sess.run([train_op, loss])
+                    count += 1
             except tf.errors.OutOfRangeError:
                 print('Done training -- epoch limit reached')
             finally:
                 coord.request_stop()
             coord.join(threads)
+            step = sess.run(global_step)
+            assert step == count
             saver.save(sess, os.path.join(root, 'first', 'model'), global_step=step)
             return int(step), float(value)
 

@@ -21,7 +21,7 @@ def graph(training):
     x, y = data(training)
     dataset = tf.data.Dataset.from_tensor_slices((x, y))
     if training:
-        dataset = dataset.shuffle(100, seed=4).repeat()
+        dataset = dataset.repeat()
     x, y = dataset.batch(20).make_one_shot_iterator().get_next()
     with tf.variable_scope("model", reuse=tf.AUTO_REUSE):
         w1 = tf.get_variable("w1", initializer=np.random.RandomState(2).randn(2, 10).astype(np.float32))

@@ -18,18 +18,23 @@ def sequences(n):
     return x, lengths, (x[:, :, 0] * mask).sum(1).astype(np.float32)
 
 
+def spread(shape, dtype=tf.float32, partition_info=None):
+    """Initial values that are the same everywhere, and not symmetric."""
+    return tf.constant(np.random.RandomState(sum(shape)).uniform(-0.4, 0.4, shape), dtype)
+
+
 def main():
     x_data, length_data, y_data = sequences(48)
     data = tf.data.Dataset.from_tensor_slices((x_data, length_data, y_data)).repeat().batch(12)
     x, lengths, y = tf.data.make_one_shot_iterator(data).get_next()
 
     def cell(units):
-        lstm = tf.nn.rnn_cell.LSTMCell(units, initializer=tf.constant_initializer(0.07), forget_bias=1.0)
+        lstm = tf.nn.rnn_cell.LSTMCell(units, initializer=spread, forget_bias=1.0)
         return tf.nn.rnn_cell.DropoutWrapper(lstm, output_keep_prob=1.0)
 
     with tf.variable_scope("stack"):
         stack = tf.nn.rnn_cell.MultiRNNCell([cell(UNITS), tf.contrib.rnn.GRUCell(
-            UNITS, kernel_initializer=tf.constant_initializer(-0.05))])
+            UNITS, kernel_initializer=spread)])
         outputs, state = tf.nn.dynamic_rnn(stack, x, sequence_length=lengths, dtype=tf.float32)
     w = tf.get_variable("w", initializer=np.linspace(-1, 1, UNITS).astype(np.float32))
     prediction = tf.reduce_sum(state[-1] * w, axis=1)

@@ -1,7 +1,7 @@
 """Between-graph replication: a parameter server, a chief and a worker, each its own process."""
 import json
 import os
-import sys
+import time
 
 import numpy as np
 import tensorflow as tf
@@ -72,7 +72,7 @@ def main(_):
         # The chief keeps its session open until the others are done, and so writes the last checkpoint.
         while is_chief and sess.run_step_fn(lambda step_context: step_context.session.run(global_step)) < (
                 mine * len(worker_hosts)):
-            pass
+            time.sleep(0.05)
     print(json.dumps({"step": int(tf.train.load_variable(FLAGS.work_dir, "global_step")) if is_chief else len(losses),
                       "loss": losses[-1], "count": len(losses), "devices": devices,
                       "w": tf.train.load_variable(FLAGS.work_dir, "w").ravel().tolist() if is_chief else None}))
