@@ -9,7 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from bridge import cluster, keras_internals, tf_internals
+from bridge import cluster, keras_internals, multi_worker, tf_internals
 from bridge.checkpoint_directory import ChiefLock
 from bridge.default_hooks import Saving
 from bridge.errors import ResumeWarning, SessionClosedError, UnsupportedSessionError
@@ -71,7 +71,8 @@ class KerasSession:
         arguments.arguments["callbacks"] = [callback, *others]
         self._callback = callback
         try:
-            return model.fit(*arguments.args, **arguments.kwargs)
+            with multi_worker.prepared(model):
+                return model.fit(*arguments.args, **arguments.kwargs)
         finally:
             self._callback = None
             self._first_step = callback.last_step()
@@ -80,14 +81,18 @@ class KerasSession:
         """Runs `model.evaluate` on the restored model."""
         self._open(model, name_map)
         self.restore_model(model)
-        return model.evaluate(*args, **kwargs)
+        with multi_worker.prepared(model):
+            return model.evaluate(*args, **kwargs)
 
     def preempt(self) -> None:
         """Ends the running fit after its step, without a last validation. Runs in a signal handler."""
         if self._callback is not None and self._model is not None:
             self._model.stop_training = True
-            self._model.stop_evaluating = True
-            keras_internals.suspend_validation(self._model, lambda: False)
+            if not keras_internals.spans_processes(
+                self._model.distribute_strategy
+            ):  # There, others would wait.
+                self._model.stop_evaluating = True
+                keras_internals.suspend_validation(self._model, lambda: False)
 
     def _open(self, model: Any, name_map: Any) -> None:
         """Checks the model, waits for the chief, and finds what there is to restore."""
