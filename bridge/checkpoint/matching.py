@@ -148,6 +148,9 @@ class Matcher:
             self._keep(variable, "random state, which TF1 did not save")
         elif variable.kind == "optimizer" and v1_slots.is_own(name):
             self._keep(variable, "of the Keras optimizer alone")
+        elif variable.kind == "optimizer" and name.endswith(("/iteration", "/iter")):
+            note = f"TF1 has one step for all optimizers; name_map={{{name!r}: {GLOBAL_STEP!r}}} takes it here too"
+            self._missing.append((variable, note))
         else:
             self._missing.append((variable, ""))
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -214,12 +216,20 @@ def test_half_precision_models_keep_their_types(k: Keras, tmp_path: Path) -> Non
     assert names(report.casts) == ["dense/kernel", "dense/bias"]
 
 
-def test_mirrored_variables_are_assigned_on_every_replica() -> None:
-    strategy = tf.distribute.MirroredStrategy(["CPU:0"])
-    with strategy.scope():
-        model = dense_model(tf_keras, adam(tf_keras))
-    load_v1(model, golden("optimizer_adam"))
-    assert_weights(model, "optimizer_adam")
+@pytest.mark.multiprocess
+@both
+def test_mirrored_variables_are_assigned_on_every_replica(k: Keras, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.bridge.checkpoint.mirrored_program", k.__name__, str(tmp_path)],
+        cwd=Path(__file__).parents[3],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=240,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    count = int(re.search(r"(\d+) variables on two replicas", done.stdout)[1])
+    assert count >= 6  # Two weights with two slots each.
 
 
 # --- models ----------------------------------------------------------------------------------------------------

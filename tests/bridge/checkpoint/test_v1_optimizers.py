@@ -235,3 +235,25 @@ def test_a_count_of_adam_that_is_not_the_global_step_is_noted(k: Keras, tmp_path
     (note,) = report.notes
     assert "beta2_power" in note
     assert "another number of steps" in note
+
+
+def test_a_second_optimizer_is_told_where_it_can_get_its_step() -> None:
+    class TwoOptimizers(keras.Model):
+        def __init__(self) -> None:
+            super().__init__()
+            self.dense = keras.layers.Dense(1, name="dense")
+            self.other = keras.optimizers.SGD(RATE)
+
+        def call(self, inputs: Any) -> Any:
+            return self.dense(inputs)
+
+    model = TwoOptimizers()
+    model(worlds.X)
+    model.compile(adam(keras), "mse")
+    with pytest.raises(CheckpointMismatchError) as error:
+        load_v1(model, golden("optimizer_adam"))
+    (entry,) = error.value.report.missing
+    assert entry.name == "sgd/iteration"
+    assert "name_map={'sgd/iteration': 'global_step'}" in entry.note
+    load_v1(model, golden("optimizer_adam"), name_map={"sgd/iteration": "global_step"})
+    assert int(model.other.iterations.numpy()) == step_of(model) == worlds.STEPS_BEFORE
