@@ -83,7 +83,9 @@ def migrate_bytes(
         outcome.text if keep_texts and new is not None else None,
         outcome.findings,
         lines + 1,
-        encoding=source.encoding,
+        encoding="utf-8-sig"
+        if source.bom
+        else source.encoding,  # what the texts encode to the file's bytes with
     )
     return result, new
 
@@ -110,7 +112,10 @@ def _migrate_notebook(path: str, text: str, settings: Settings) -> Migrated:
         findings = tuple(_in_cell(notebook, finding) for finding in outcome.findings)
         return replace(outcome, text=notebook.replaced(outcome.text), findings=findings)
     except NotebookError as error:
-        raise SourceError(str(error), error.line, error.column) from error
+        line, column = (
+            (0, 0) if error.cell else (error.line, error.column)
+        )  # a cell's lines are not the file's
+        raise SourceError(str(error), line, column) from error
 
 
 def _in_cell(notebook: Notebook, finding: Finding) -> Finding:

@@ -154,7 +154,7 @@ class _Pool:
         try:
             while waiting or any(worker.open for worker in workers.values()):
                 while waiting and len(workers) < self.count:
-                    worker = self._start()
+                    worker = self._start([worker.connection for worker in workers.values()])
                     workers[id(worker)] = worker
                     self._give(worker, waiting)
                 yield from self._receive(workers, waiting)
@@ -162,9 +162,11 @@ class _Pool:
             for worker in workers.values():
                 _end(worker)
 
-    def _start(self) -> _Worker:
+    def _start(self, open_ends: list[Connection[list[Task] | None, Outcome]]) -> _Worker:
         ours, theirs = self.context.Pipe()
-        process = self.context.Process(target=_work, args=(theirs, self.job), daemon=True)  # type: ignore[attr-defined]
+        # A forked worker inherits the parent's ends of all pipes; as long as it has them, it does not see the parent die.
+        inherited = [*open_ends, ours] if self.context.get_start_method() == "fork" else []
+        process = self.context.Process(target=_work, args=(theirs, self.job, inherited), daemon=True)  # type: ignore[attr-defined]
         process.start()
         theirs.close()
         return _Worker(process, ours, deque())
@@ -236,8 +238,14 @@ def _end(worker: _Worker) -> None:
 # The workers' side.
 
 
-def _work(connection: Connection[Outcome, list[Task] | None], job: Job) -> None:
+def _work(
+    connection: Connection[Outcome, list[Task] | None],
+    job: Job,
+    inherited: Sequence[Connection[list[Task] | None, Outcome]] = (),
+) -> None:
     """A worker's life: files in, results out, on a thread whose stack is deep enough for deep trees."""
+    for end in inherited:
+        end.close()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # The parent is interrupted, and ends its workers.
     sys.setrecursionlimit(_RECURSION)
     for size in _STACKS:
