@@ -7,5 +7,8 @@ steps, what hooks saw. `make oracle` (which runs `make_golden` with a Python 3.7
 `tensorflow==1.15.5`) keeps the records of the first world in `golden/`; `test_oracle` compares the second
 with them, minus the differences that `differences` lists with their reasons.
 
-`scenarios`, `recording`, `v1_world` and `make_golden` run on Python 3.7 and NumPy 1.18 too: keep their syntax that old.
+`session_scenarios` are programs about `MonitoredTrainingSession` itself, which `session_worlds` runs. `test_sessions` has
+the bridge's session run all programs over the hand-written graph, where nothing at all may differ.
+
+All but the tests, `differences` and `bridge_world` run on Python 3.7 and NumPy 1.18 too: keep their syntax that old.
 """

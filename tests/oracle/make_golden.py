@@ -22,8 +22,9 @@ import tensorflow.compat.v1 as tf
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.dirname(os.path.dirname(HERE)))
 
-from tests.oracle import v1_world  # noqa: E402
+from tests.oracle import session_worlds, v1_world  # noqa: E402
 from tests.oracle.scenarios import SCENARIOS  # noqa: E402
+from tests.oracle.session_scenarios import SESSIONS  # noqa: E402
 
 GOLDEN = os.path.join(HERE, "golden")
 WIDTH = 110
@@ -44,17 +45,18 @@ def main() -> int:
             if not check:
                 with open(path, "w") as file:
                     file.write(text)
-    print(f"{len(SCENARIOS)} scenarios; files that changed: {', '.join(changed) or 'none'}")
+    print(f"{len(SCENARIOS) + len(SESSIONS)} scenarios; files that changed: {', '.join(changed) or 'none'}")
     return 1 if check and changed else 0
 
 
 def _golden_files() -> dict[str, str]:
     rooms: dict[str, dict[str, Any]] = {}
-    for name, scenario in SCENARIOS.items():
+    for name, scenario in {**SCENARIOS, **SESSIONS}.items():
+        observe = session_worlds.observe if name in SESSIONS else v1_world.observe
         records = []
         for _ in range(2):
             with tempfile.TemporaryDirectory() as directory:
-                records.append(v1_world.observe(scenario, directory))
+                records.append(observe(scenario, directory))
         first, second = map(layout, records)
         if first != second:
             raise AssertionError(f"Two runs of {name} differ:\n{first}\n{second}")

@@ -41,20 +41,24 @@ class Observer(tf.train.SessionRunHook):
         self.state = session.run(self._variables)
 
 
-def observe(scenario: scenarios.Scenario | scenarios.Table, directory: str) -> dict[str, Any]:
-    """Runs one scenario here and returns its record."""
+def observe(
+    scenario: scenarios.Scenario | scenarios.Table,
+    directory: str,
+    open_session: Any = tf.train.MonitoredTrainingSession,
+) -> dict[str, Any]:
+    """Runs one scenario here, in a session that `open_session` opens, and returns its record."""
     run = Run(directory)
     with tf.Graph().as_default(), run.clock.installed(), captured_logs() as logs:
         if isinstance(scenario, scenarios.Table):
             return {"table": plain(scenario.look_up(run))}
-        outcome = _train(scenario, run)
+        outcome = _train(scenario, run, open_session)
         tf.summary.FileWriterCache.clear()
     run.finish()
     return record(run, outcome, logs)
 
 
-def _train(scenario: scenarios.Scenario, run: Run) -> Outcome:
-    train_op, batches = _build(scenario)
+def _train(scenario: scenarios.Scenario, run: Run, open_session: Any) -> Outcome:
+    train_op, batches = build(scenario)
     observer = Observer(scenario.start_step)
     error = None
     try:
@@ -63,7 +67,7 @@ def _train(scenario: scenarios.Scenario, run: Run) -> Outcome:
         made = [
             hook if isinstance(hook, tf.train.SessionRunHook) else hook() for hook in scenario.make_hooks(run)
         ]
-        with tf.train.MonitoredTrainingSession(
+        with open_session(
             scaffold=run.scaffold,
             hooks=[observer, Pulse(run.clock), *made],
             chief_only_hooks=run.chief_only_hooks,
@@ -79,7 +83,7 @@ def _train(scenario: scenarios.Scenario, run: Run) -> Outcome:
     return Outcome(int(step) - scenario.start_step, int(step), kernel, bias, error)
 
 
-def _build(scenario: scenarios.Scenario) -> tuple[Any, Any]:
+def build(scenario: scenarios.Scenario) -> tuple[Any, Any]:
     """The model's train operation, and the feeds of each run."""
     all_x, all_y = scenario.epoch()
     if scenario.iterator:
