@@ -399,19 +399,26 @@ class LiveSession(tf_internals.SessionInterface):
             self._programs.clear()
 
 
+# Types of tensors, operations and variables that were met: to look a type up is faster than to ask for its bases.
+_LEAF_TYPES: set[type] = set()
+
+
 def _structure_key(fetches: Any) -> Any:
     """Returns a key that two fetches share only if they hold the same objects in the same structure, or None."""
-    if isinstance(fetches, str):
-        return fetches
     kind = type(fetches)
+    if kind in _LEAF_TYPES:
+        return id(fetches)
+    if kind is str:
+        return fetches
     if kind is list or kind is tuple:
-        keys = tuple([_structure_key(fetch) for fetch in fetches])
+        keys = tuple([id(f) if type(f) in _LEAF_TYPES else _structure_key(f) for f in fetches])
         return None if None in keys else (kind, keys)
     if kind is dict:
-        keys = tuple([_structure_key(fetch) for fetch in fetches.values()])
-        names = tuple([key if isinstance(key, str) else id(key) for key in fetches])
+        keys = tuple([id(f) if type(f) in _LEAF_TYPES else _structure_key(f) for f in fetches.values()])
+        names = tuple([key if type(key) is str else id(key) for key in fetches])
         return None if None in keys else (kind, names, keys)
     if isinstance(fetches, (tf.Tensor, tf.Operation, tf.Variable)):
+        _LEAF_TYPES.add(kind)
         return id(fetches)
     return None
 

@@ -48,7 +48,11 @@ def _arguments() -> argparse.Namespace:
         "--quick", action="store_true", help="few rounds and no extras: about a minute, rough numbers"
     )
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds of timed steps (default 9; quick 3)")
-    parser.add_argument("--only", choices=["steps", "start", "process"], help="one kind of measurement")
+    parser.add_argument(
+        "--only",
+        choices=["steps", "start", "process", "graph", "checkpoints"],
+        help="one kind of measurement",
+    )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the figures and all samples there too"
     )
@@ -85,7 +89,7 @@ def main() -> None:
     import keras
     import tensorflow as tf
 
-    from tests.benchmarks import measures, report
+    from tests.benchmarks import checkpoints, graph_model, measures, report
     from tests.benchmarks.workloads import WORKLOADS
 
     if arguments.probe:
@@ -134,6 +138,16 @@ def main() -> None:
             clock, cpu, peak = measures.processes(workload, variants, 1 if quick else 3, progress)
             add("start in a fresh process, ms", name, clock, start, cpu)
             add("peak memory, MiB", name, peak, memory)
+    if arguments.only == "graph" or (arguments.only is None and not arguments.workloads):
+        for workload in (graph_model.TINY, WORKLOADS["mlp"]):
+            rounds = arguments.rounds or (3 if quick else 9)
+            clock, cpu = measures.steps(
+                workload, list(graph_model.VARIANTS), rounds, progress, graph_model.VARIANTS
+            )
+            add("a step of a legacy graph, ms", workload.name, clock, graph_model.TARGETS, cpu)
+    if arguments.only == "checkpoints" or (arguments.only is None and not arguments.workloads):
+        for measure, found in checkpoints.measure(2 if quick else 5, progress).items():
+            add(measure, "100 MB", found, checkpoints.TARGETS.get(measure, {}))
     progress("")
 
     print(", ".join(f"{key} {value}" for key, value in machine.items()))

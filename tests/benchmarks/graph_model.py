@@ -1,20 +1,15 @@
-"""What Keras costs around a legacy graph: GraphModel's step against the loop that a TF1 script wrote by hand.
-
-python -m tests.benchmarks.graph_model [ROUNDS]
-"""
+"""What Keras costs around a legacy graph: GraphModel's step against the loop that a TF1 script wrote by hand."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import keras
 import tensorflow as tf
 
 from bridge.graph_model import GraphModel
-from tests.benchmarks.variants import VARIANTS as OTHERS
 from tests.benchmarks.variants import Pause, Run, Span, Variant, _EpochTimes, _now, _since
-from tests.benchmarks.workloads import CLASSES, WORKLOADS, Workload, v1_train_op
+from tests.benchmarks.workloads import CLASSES, Workload, v1_train_op
 
 tf1 = tf.compat.v1
 
@@ -96,30 +91,11 @@ def graph_model(*, loss: bool) -> Variant:
 VARIANTS: dict[str, Variant] = {
     "hand-written loop": hand_written(loss=False),
     "GraphModel": graph_model(loss=False),
-    "hand-written loop with loss": hand_written(loss=True),
-    "GraphModel with loss": graph_model(loss=True),
+    "hand-written loop, loss": hand_written(loss=True),
+    "GraphModel, loss": graph_model(loss=True),
 }
 
 TARGETS: dict[tuple[str, str], float] = {
     ("GraphModel", "hand-written loop"): 1.3,
-    ("GraphModel with loss", "hand-written loop with loss"): 1.3,
+    ("GraphModel, loss", "hand-written loop, loss"): 1.3,
 }
-
-
-def main() -> None:
-    """Measures all variants on the tiny network and on the small one, and prints the table."""
-    from tests.benchmarks import measures, report
-
-    OTHERS.update(VARIANTS)
-    rounds = int(sys.argv[1]) if len(sys.argv) > 1 else 9
-    names = ["plain fit", *VARIANTS]
-    lines: list[report.Figure] = []
-    for workload in (TINY, WORKLOADS["mlp"]):
-        clock, cpu = measures.steps(workload, names, rounds, lambda text: None)
-        lines += report.figures("a step, ms", workload.name, clock, TARGETS, cpu)
-    print(report.table(lines))
-    print(report.summary(lines))
-
-
-if __name__ == "__main__":
-    main()

@@ -8,11 +8,11 @@ import resource
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from tests.benchmarks.report import Samples
-from tests.benchmarks.variants import VARIANTS, Pause, Run
+from tests.benchmarks.variants import VARIANTS, Pause, Run, Variant
 from tests.benchmarks.workloads import Workload
 
 _ROOT = Path(__file__).parents[2]
@@ -56,7 +56,11 @@ EPOCHS_A_ROUND = 3
 
 
 def steps(
-    workload: Workload, variants: Sequence[str], rounds: int, progress: Progress
+    workload: Workload,
+    variants: Sequence[str],
+    rounds: int,
+    progress: Progress,
+    known: Mapping[str, Variant] = VARIANTS,
 ) -> tuple[Samples, Samples]:
     """Times steps in the long run.
 
@@ -69,6 +73,7 @@ def steps(
       variants: Names of variants.
       rounds: How many rounds.
       progress: Is told what is done just now.
+      known: The variants by their names.
 
     Returns:
       Milliseconds a step, on the clock and of CPU.
@@ -76,7 +81,7 @@ def steps(
     epochs = 1 + rounds * EPOCHS_A_ROUND
 
     def training(variant: str) -> _Training:
-        return _Training(lambda pause: VARIANTS[variant](workload, workload.steps, epochs, pause))
+        return _Training(lambda pause: known[variant](workload, workload.steps, epochs, pause))
 
     trainings = {variant: training(variant) for variant in variants}
     for number in range(epochs + 1):

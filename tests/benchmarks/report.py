@@ -57,7 +57,7 @@ def figures(
       workload: The network.
       samples: The measurements.
       targets: From a variant and the one that it is compared with to the ratio that is to be reached. Every other
-        variant is compared with plain `fit` of the same kind of data.
+        variant is compared with the first one of the same kind of data.
       cpu: The same measurements in CPU time.
 
     Returns:
@@ -66,7 +66,7 @@ def figures(
     found: list[Figure] = []
     for variant, values in samples.items():
         median = statistics.median(values)
-        base = ", ".join(["plain fit", *variant.split(", ")[1:]])
+        base = ", ".join([next(iter(samples)), *variant.split(", ")[1:]])
         others = [base, *(other for one, other in targets if one == variant and other != base)]
         if variant == base:
             found.append(Figure(measure, workload, variant, median))

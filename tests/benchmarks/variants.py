@@ -90,9 +90,7 @@ class _FirstStep(keras.callbacks.Callback):
             self.span = _since(self.begin)
 
 
-def with_fit(
-    hooks: str | None, *, numpy: bool = False, jit: bool = False, session: bool = False
-) -> Variant:
+def with_fit(hooks: str | None, *, numpy: bool = False, jit: bool = False, session: bool = False) -> Variant:
     """Makes a variant that trains with `fit`.
 
     Args:
