@@ -164,23 +164,51 @@ class FileFacts:
 
     @functools.cached_property
     def is_program(self) -> bool:
-        """Whether the file is run: it asks for `__main__`, calls `app.run`, or opens a session at its top level."""
+        """Whether the file is run: it asks for `__main__`, calls `app.run`, or comes to a session from its top level."""
         if self.notebook or re.search(
             r"__name__\s*==\s*['\"]__main__|['\"]__main__['\"]\s*==\s*__name__", self.text
         ):
             return True
-        runners = ("tf.app.run", "tf.test.main", "absl.app.run", *_SESSIONS)
-        return any(self._at_top_level(use.node) for use in self.all_uses(*runners) if use.call)
+        runs = [
+            use.node
+            for use in self.all_uses("tf.app.run", "tf.test.main", "absl.app.run", *_SESSIONS)
+            if use.call
+        ]
+        reached = {self._function(node) for node in runs}
+        return bool(runs) and (None in reached or bool(reached & self._called_from_top()))
+
+    def _function(self, node: ast.AST) -> ast.AST | None:
+        """The outermost function or class that a node is in; None at the top level."""
+        found = None
+        for ancestor in self.ancestors(node):
+            if isinstance(ancestor, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda):
+                found = ancestor
+        return found
+
+    def _called_from_top(self) -> set[ast.AST | None]:
+        """The file's own functions and classes that its top-level code calls, also by way of each other."""
+        own = {
+            s.name: s
+            for s in self.tree.body
+            if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+        }
+        calls: dict[ast.AST | None, set[str]] = {}
+        for name in own:
+            for node, _ in self.names.loads(name):
+                parent = self.parent(node)
+                if isinstance(parent, ast.Call) and parent.func is node:
+                    calls.setdefault(self._function(node), set()).add(name)
+        called: set[ast.AST | None] = set()
+        waiting: list[ast.AST | None] = [None]
+        while waiting:
+            fresh = {own[name] for name in calls.get(waiting.pop(), ())} - called
+            called |= fresh
+            waiting += fresh
+        return called
 
     def all_uses(self, *names: str) -> Iterator[Use]:
         """The expressions that mean one of `names`, taken or not."""
         return (use for name in names for use in self._index_of_uses().get(name, ()))
-
-    def _at_top_level(self, node: ast.AST) -> bool:
-        return not any(
-            isinstance(a, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef | ast.Lambda)
-            for a in self.ancestors(node)
-        )
 
     @property
     def first_use(self) -> bool:

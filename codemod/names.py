@@ -425,6 +425,10 @@ class Names:
                 return f"{module}.{name}", None
         return None
 
+    def loads(self, name: str) -> list[tuple[ast.Name, Scope]]:
+        """Where a name is read, and in which scope."""
+        return self._loads.get(name, [])
+
     def scope_of(self, node: ast.AST) -> Scope:
         """The scope in which an expression or statement is evaluated (near enough: of what stands around it)."""
         current = self.parents.get(node)

@@ -239,8 +239,8 @@ class Tables:
 
     def _defines(self, module: str, symbol: str) -> bool:
         """Looks for a name at the top level of a private module; without the file, nobody can say it is not there."""
-        if self.folder is None or symbol.startswith("__"):
-            return True
+        if self.folder is None or symbol.startswith("__") or module.endswith("_pb2"):
+            return True  # What a protocol buffer's module holds is only made when it is imported.
         text = self._source(module)
         if not text or _STAR_IMPORT.search(text):
             return True
