@@ -19,6 +19,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any, Iterator, Sequence
 
@@ -178,7 +179,7 @@ def differences(got: Any, expected: Any, rtol: float, where: str = "") -> Iterat
         # Near zero what counts is the size of the numbers that were added up, which is about one here.
         if not math.isclose(got, expected, rel_tol=rtol, abs_tol=rtol / 10):
             yield f"{where}: {got!r} instead of {expected!r}"
-    elif got != expected or isinstance(got, bool) != isinstance(expected, bool):
+    elif type(got) is not type(expected) or got != expected:
         yield f"{where}: {got!r} instead of {expected!r}"
 
 
@@ -322,6 +323,9 @@ def _run_cluster(script: Script, program: Path, work: Path, python: Sequence[str
                     stderr=errors,
                 )
             processes.append((name, process))
+            if (job, index) == ("worker", 0):
+                # A worker that comes before the chief is ready looks again after 30 seconds only.
+                _wait_for_first_checkpoint(work, process)
         for name, process in processes[1:]:
             status = process.wait(TIMEOUT)
             if status != 0:
@@ -334,6 +338,12 @@ def _run_cluster(script: Script, program: Path, work: Path, python: Sequence[str
             process.kill()
             process.wait()
     return (work.parent / f"{processes[1][0]}.out").read_text()
+
+
+def _wait_for_first_checkpoint(work: Path, chief: Any) -> None:
+    deadline = time.monotonic() + TIMEOUT
+    while not list(work.glob("*.index")) and chief.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def _free_ports(count: int) -> list[int]:

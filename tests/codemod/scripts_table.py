@@ -11,7 +11,7 @@ from typing import Any
 from tests.codemod.scripts_support import Script
 
 NO_CONTRIB = r"has no attribute 'contrib'|No module named 'tensorflow.contrib'"
-NO_ESTIMATOR = r"has no attribute 'estimator'"
+NO_ESTIMATOR = r"has no attribute 'estimator'|No module named 'tensorflow.python.estimator'|cannot import name 'estimator'"
 NO_KERAS_2 = r"is not available with Keras 3"
 NO_SET_SESSION = r"has no attribute 'set_session'"
 
@@ -90,8 +90,10 @@ SESSIONS = (
         cannot_swap=NO_CONTRIB,
     ),
     Script("package", "a package with relative, deferred, guarded and star imports"),
-    Script("ps_and_workers", "parameter server and workers, replica_device_setter", cluster="flags"),
-    Script("sync_replicas", "SyncReplicasOptimizer's hook, TF_CONFIG", cluster="TF_CONFIG"),
+    Script(
+        "ps_and_workers", "parameter server and workers, replica_device_setter", cluster="flags", slow=True
+    ),
+    Script("sync_replicas", "SyncReplicasOptimizer's hook, TF_CONFIG", cluster="TF_CONFIG", slow=True),
 )
 
 
@@ -109,7 +111,7 @@ ESTIMATORS = (
     _estimator("custom_metrics", "metrics of every kind, add_metrics, inner imports"),
     _estimator("exporters", "BestExporter, parsing receivers, export_saved_model"),
     _estimator("numpy_input_fn", "inputs.numpy_input_fn, a logging hook by tensor name"),
-    _estimator("tpu_estimator", "contrib.tpu.TPUEstimator(use_tpu=False)"),
+    _estimator("tpu_estimator", "contrib.tpu.TPUEstimator(use_tpu=False)", cannot_swap=NO_CONTRIB),
     _estimator(
         "evaluate_and_predict_hooks",
         "hooks in evaluate and predict, InMemoryEvaluatorHook, older checkpoints",
