@@ -165,9 +165,9 @@ def _entry(walk: _Walk, entry: os.DirEntry[str], respect_gitignore: bool) -> Ite
     elif is_folder:
         yield from _walk(walk, path, respect_gitignore)
     elif is_file:
-        yield Found(entry.path)
+        yield Found(str(path))
     else:
-        yield Found(entry.path, "not a regular file")
+        yield Found(str(path), "not a regular file")
 
 
 def _link(walk: _Walk, path: Path, is_folder: bool, is_file: bool) -> Iterator[Found]:

@@ -114,7 +114,7 @@ def _encoding(data: bytes) -> str:
         encoding, _ = tokenize.detect_encoding(lambda: next(feed, b""))
     except SyntaxError as error:
         reason = str(error).replace(" for 'None'", "")
-        if "utf-8" in reason and "cookie" not in reason and "unknown" not in reason:
+        if "invalid or missing encoding declaration" in reason:
             return "utf-8"  # The decoder says it better, with the line.
         raise SourceError(f"{reason}; correct the coding line", 1) from error
     try:

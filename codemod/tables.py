@@ -110,6 +110,7 @@ class Tables:
     _public: dict[str, str] = field(default_factory=dict, repr=False)
     _sources: dict[str, str] = field(default_factory=dict, repr=False)
     _checked: dict[str, bool] = field(default_factory=dict, repr=False)
+    _packages: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         """Turns the table of v1 names around: from the place of definition to the shortest public name."""
@@ -118,6 +119,8 @@ class Tables:
                 known = self._public.get(origin)
                 if known is None or _publicness(name, origin) < _publicness(known, origin):
                     self._public[origin] = name
+        # Without the files, what a package holds is its modules.
+        self._packages = frozenset(module.rpartition(".")[0] for module in self.modules)
 
     @property
     def label(self) -> str:
@@ -223,7 +226,9 @@ class Tables:
         for length in range(len(parts), 1, -1):
             module = ".".join(parts[:length])
             if self._is_module(module):
-                return length == len(parts) or self._defines(module, parts[length])
+                return length == len(parts) or (
+                    module not in self._packages and self._defines(module, parts[length])
+                )
         return False
 
     def _is_module(self, name: str) -> bool:

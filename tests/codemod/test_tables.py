@@ -1,0 +1,127 @@
+"""The tables know what exists, without TensorFlow being imported."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from codemod import tables
+
+ROOT = Path(__file__).parents[2]
+INSTALLED = tables.load()
+BUILTIN = tables.load_builtin()
+
+EXISTING = [
+    "tf.train.Saver",
+    "tf.train.Saver.save",
+    "tf.placeholder",
+    "tf.flags.FLAGS.rate",
+    "tf.app.flags",
+    "tf.losses.softmax_cross_entropy",
+    "tf.keras.layers.Dense",
+    "tf.__version__",
+    "tf.compat.v2.summary.create_file_writer",
+    "tensorflow.python.client.timeline",
+    "tensorflow.core.framework.summary_pb2.Summary",
+    "keras.layers.Dense",
+    "some_package.anything",
+]
+GONE = [
+    "tf.layers",
+    "tf.layers.dense",
+    "tf.nn.rnn_cell.LSTMCell",
+    "tf.contrib.layers.conv2d",
+    "tf.estimator.Estimator",
+    "tf.keras.backend.set_session",
+    "tf.python.ops",
+    "tf.train.NoSuchThing",
+    "tf.compat.v2.placeholder",
+    "tensorflow.python.estimator.run_config",
+    "tensorflow_estimator.python.estimator",
+]
+
+
+@pytest.mark.parametrize("known", [INSTALLED, BUILTIN], ids=["installed", "built in"])
+@pytest.mark.parametrize("name", EXISTING)
+def test_what_exists_is_known_to_exist(known: tables.Tables, name: str) -> None:
+    assert known.exists(name)
+
+
+@pytest.mark.parametrize("known", [INSTALLED, BUILTIN], ids=["installed", "built in"])
+@pytest.mark.parametrize("name", GONE)
+def test_what_is_gone_is_known_to_be_gone(known: tables.Tables, name: str) -> None:
+    assert not known.exists(name)
+
+
+def test_tensorflow_agrees_about_every_name() -> None:
+    """Every v1 name of the tables is looked up in the real package, in a process of its own."""
+    names = [name for name in INSTALLED.v1 if not name.startswith(("keras", "compat"))]
+    program = (
+        "import sys, json, functools, tensorflow.compat.v1 as tf\n"
+        "names = json.load(sys.stdin)\n"
+        "def there(name):\n"
+        "    try: functools.reduce(getattr, name.split('.'), tf); return True\n"
+        "    except (AttributeError, ImportError): return False\n"
+        "print(json.dumps([n for n in names if not there(n)]))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=json.dumps(names), capture_output=True, text=True, check=True
+    )
+    assert len(names) > 3000
+    assert json.loads(done.stdout.splitlines()[-1]) == []
+
+
+def test_a_private_name_has_the_public_name_of_the_very_thing() -> None:
+    assert INSTALLED.canonical("tensorflow.python.training.saver.Saver") == "tf.train.Saver"
+    assert INSTALLED.canonical("tensorflow.python.platform.gfile.GFile") == "tf.gfile.GFile"
+    # The private reduce_sum is another function than the public one.
+    assert (
+        INSTALLED.canonical("tensorflow.python.ops.math_ops.reduce_sum")
+        == "tensorflow.python.ops.math_ops.reduce_sum"
+    )
+
+
+def test_renames_have_no_target_that_is_gone() -> None:
+    assert INSTALLED.renames["tf.contrib.data.Counter"] == "tf.data.experimental.Counter"
+    assert len(INSTALLED.renames) > 500
+    assert not [new for new in INSTALLED.renames.values() if new.startswith("tf.compat.v1.estimator")]
+
+
+def test_v1_and_v2_are_told_apart() -> None:
+    assert INSTALLED.same_in_both("nn.relu")
+    assert not INSTALLED.same_in_both("Variable")
+    assert not INSTALLED.same_in_both("data.Dataset")
+
+
+def test_built_in_tables_are_those_of_a_release(tmp_path: Path) -> None:
+    tables.write_builtin(INSTALLED, tmp_path / "tables.json")
+    data = json.loads((tmp_path / "tables.json").read_text())
+    assert data["version"] == INSTALLED.version
+    assert BUILTIN.label.endswith("(built in)")
+    assert len(BUILTIN.v1) > 3000
+
+
+def test_without_an_installed_tensorflow_the_built_in_tables_serve(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "find_tensorflow", lambda: None)
+    assert tables.load.__wrapped__(None).installed is False
+
+
+def test_a_folder_that_is_no_tensorflow_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="_api"):
+        tables.load.__wrapped__(str(tmp_path))
+
+
+def test_nothing_of_the_codemod_imports_tensorflow() -> None:
+    program = (
+        "import sys, codemod.cli, codemod.migrate, codemod.rewrite, codemod.run, codemod.discover\n"
+        "from codemod import rules, tables; rules.all_rules(); tables.load()\n"
+        "print([m for m in sys.modules if m.split('.')[0] in ('tensorflow', 'keras', 'bridge', 'numpy')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == "[]"
