@@ -105,6 +105,10 @@ class CheckpointRestore:
             self.prefix = self._newest(restore)
         else:
             restore(self.prefix)
+        state = tf.train.get_checkpoint_state(self._directory)
+        if scaffold.saver is not None and state is not None:
+            # As in v1, what earlier processes saved is listed, and counts for `max_to_keep`.
+            scaffold.saver.recover_last_checkpoints(list(state.all_model_checkpoint_paths))
         return True
 
     def _assign_new(self, variables: list[NamedVariable], prefix: str) -> None:

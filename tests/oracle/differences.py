@@ -66,7 +66,7 @@ def _drop_listener_lines(bridge: dict[str, Any]) -> None:
         bridge["logs"] = [entry for entry in bridge["logs"] if "Calling checkpoint listeners" not in entry[1]]
 
 
-def _drop_keras_variables(bridge: dict[str, Any]) -> None:
+def drop_keras_variables(bridge: dict[str, Any]) -> None:
     for folder in bridge.get("checkpoints", {}).values():
         for variables in folder["kept"].values():
             variables.pop("sgd/learning_rate", None)
@@ -114,7 +114,7 @@ DIFFERENCES = [
     Difference(
         "*",
         "Keras optimizers keep the learning rate in a variable, and so it is in the checkpoint too.",
-        in_bridge=_drop_keras_variables,
+        in_bridge=drop_keras_variables,
     ),
 ]
 

@@ -49,6 +49,15 @@ class Summaries(tf.train.SessionRunHook):
         tf.summary.scalar("rate", tensor("learning_rate"))
 
 
+class KeepingTwo(tf.train.Scaffold):
+    """A scaffold whose saver, made with the graph, keeps two checkpoints."""
+
+    def finalize(self) -> Any:
+        if tf.get_collection(tf.GraphKeys.SAVERS) == []:
+            tf.add_to_collection(tf.GraphKeys.SAVERS, tf.train.Saver(max_to_keep=2))
+        return super().finalize()
+
+
 class Losing(tf.train.SessionRunHook):
     """Loses its server in front of some runs, counted over all sessions."""
 
@@ -134,8 +143,7 @@ def _(run: Run) -> dict[str, Any]:
 
 @session("a_scaffold_that_keeps_two", make_hooks=summaries, epochs=1)
 def _(run: Run) -> dict[str, Any]:
-    scaffold = tf.train.Scaffold(saver=tf.train.Saver(max_to_keep=2))
-    return {"checkpoint_dir": run.directory, "save_checkpoint_steps": 2, "scaffold": scaffold}
+    return {"checkpoint_dir": run.directory, "save_checkpoint_steps": 2, "scaffold": KeepingTwo()}
 
 
 @session("resumed", make_hooks=summaries, runs=2)

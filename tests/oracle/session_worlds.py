@@ -27,12 +27,12 @@ def observe(
             with tf.Graph().as_default():
                 outcome = _train(scenario, run, open_session)
             tf.summary.FileWriterCache.clear()
-            _set_events_aside(directory, number)
+            set_events_aside(directory, number)
     run.finish()
     return record(run, outcome, logs)
 
 
-def _set_events_aside(directory: str, number: int) -> None:
+def set_events_aside(directory: str, number: int) -> None:
     """Names the event files of a run by its number: a file is named by the second, and the next run would overwrite it."""
     pattern = os.path.join(directory, "**", "events.out.tfevents.*")
     for index, path in enumerate(sorted(glob.glob(pattern, recursive=True))):
