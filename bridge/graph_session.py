@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -11,6 +12,7 @@ from bridge import readiness
 from bridge.checkpoint_directory import ChiefLock, checkpoints_in
 from bridge.default_hooks import Saving
 from bridge.errors import UnreadableCheckpointError, UnsupportedSessionError
+from bridge.graph_variables import step_variable
 from bridge.preemption import Preemption, StopWhenPreempted
 from bridge.writers import flush_writers
 
@@ -127,13 +129,14 @@ class GraphSession:
         """Runs a `GraphModel`'s fit in this session. Arguments as for the public class."""
         self._check(model, "fit")
         before = self._global_step()
-        epochs, steps = kwargs.get("epochs", 1), kwargs.get("steps_per_epoch")
+        given = inspect.signature(model.fit_in).bind(self.v1_session, *args, **kwargs).arguments
+        epochs, steps = given.get("epochs", 1), given.get("steps_per_epoch")
         # TF1's own hook would notice after one step too many.
         self._is_over |= any(step is not None and before >= step for step in map(_last_step, self._hooks))
         session = _Stopped(self.v1_session) if self._is_over else self.v1_session
         history = model.fit_in(session, *args, initial_step=max(0, before - self._first_step), **kwargs)
         now = self._global_step()
-        planned = (epochs - kwargs.get("initial_epoch", 0)) * steps if steps else 0
+        planned = (epochs - given.get("initial_epoch", 0)) * steps if steps else 0
         self._first_step = min(now, self._first_step + planned) if now == before else now
         return history
 
@@ -153,7 +156,7 @@ class GraphSession:
 
     def _global_step(self) -> int:
         """Reads the global step past the hooks; 0 for a graph or a session without one."""
-        tensor = tf1.train.get_global_step(self.graph) if self.graph is not None else None
+        tensor = step_variable(self.graph) if self.graph is not None else None
         if tensor is None:
             return 0
 
@@ -169,6 +172,7 @@ class _Stopped:
     def __init__(self, session: Any) -> None:
         self.graph = session.graph
         self.run = session.run
+        self.run_step_fn = session.run_step_fn
 
     def should_stop(self) -> bool:
         return True

@@ -207,6 +207,7 @@ class HookedStep:
         self._caller = caller
         self._clean_up = clean_up
         self._replay = replay
+        self.batches_run = 0
         self._is_new_fit = self._graph is not None
         self._batches = _Batches(fused=not self._model.run_eagerly, steps=steps)
 
@@ -250,6 +251,7 @@ class HookedStep:
                 if not self._step(data, source, inputs):
                     break
                 results.append(self._logs)
+                self.batches_run += 1
                 stops = self._should_stop() or (self._kind == "train" and self._model.stop_training)
                 if (
                     self.together is not None and step < count - 1

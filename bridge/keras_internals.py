@@ -6,6 +6,7 @@ Everything else in the bridge asks this module, so that one place changes when K
 
 from __future__ import annotations
 
+import contextlib
 import re
 import sys
 import threading
@@ -322,7 +323,9 @@ def build_optimizer(model: Any) -> bool:
     else:
         is_built = optimizer.built
     if not is_built:
-        with model.distribute_strategy.scope():
+        # tf_keras names some of the variables by the scope of its own first step.
+        scope = tf.name_scope(optimizer.name) if is_tf_keras(model) else contextlib.nullcontext()
+        with model.distribute_strategy.scope(), scope:
             optimizer.build(model.trainable_variables)
     return True
 
@@ -574,3 +577,8 @@ def restore_validation(model: Any) -> None:
     if "_should_eval" in vars(model):
         object.__delattr__(model, "_should_eval")
         object.__delattr__(model, "get_metrics_result")
+
+
+def averages_weights(optimizer: Any) -> bool:
+    """Tells whether an optimizer keeps averages, which `fit` puts over the weights at its end."""
+    return bool(getattr(getattr(optimizer, "inner_optimizer", optimizer), "use_ema", False))

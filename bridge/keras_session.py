@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 from bridge import cluster, keras_internals, multi_worker, tf_internals
+from bridge.averaged_weights import AveragedWeights
 from bridge.checkpoint_directory import ChiefLock
 from bridge.default_hooks import Saving
 from bridge.errors import ResumeWarning, SessionClosedError, UnsupportedSessionError
@@ -51,7 +52,9 @@ class KerasSession:
         self._model: Any = None
         self._step: HookedStep | None = None
         self._callback: _SessionCallback | None = None
+        self._averages = AveragedWeights()
         self._is_over = False
+        self.warned = False
         self._first_step = 0  # The global step at which the next fit starts if none was interrupted.
 
     # ---- Keras's calls. ----
@@ -71,7 +74,7 @@ class KerasSession:
         arguments.arguments["callbacks"] = [callback, *others]
         self._callback = callback
         try:
-            with multi_worker.prepared(model):
+            with multi_worker.prepared(model), self._averages.watching(model, callback.reached_its_end):
                 return model.fit(*arguments.args, **arguments.kwargs)
         finally:
             self._callback = None
@@ -253,7 +256,8 @@ class KerasSession:
     def _end_step(self) -> None:
         step, self._step = self._step, None
         if step is not None:
-            step.close()
+            with self._averages.put_back():
+                step.close()
 
 
 class _SessionCallback(HookCallback):
@@ -309,6 +313,29 @@ class _SessionCallback(HookCallback):
             keras_internals.continue_counting(self._guard.callback_list, self.model, self._batches)
             self._batches = 0
         super().on_epoch_begin(epoch, logs)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Warns once if the step does not count the batches, since a fit that is resumed counts by it."""
+        del epoch, logs
+        step, model_step = self._steps.get("train"), self._session._model_step()
+        if self._plan is None or step is None or self._session.warned:
+            return
+        moved, run = model_step - self._plan[0], step.batches_run
+        if moved != run and run:
+            self._session.warned = True
+            warnings.warn(
+                f"The optimizer's step moved by {moved} in {run} batches. A run that is resumed finds its epoch and batch by the "
+                "step: it will go on at another place in the data. Apply gradients once a batch (Keras's own "
+                "gradient_accumulation_steps does), or give initial_epoch and the rest of the data yourself.",
+                ResumeWarning,
+                stacklevel=2,
+            )
+
+    def reached_its_end(self) -> bool:
+        """Tells whether the model stands where this fit ends, and not further on already."""
+        if self._plan is None or self._plan[1] is None:
+            return True
+        return self._session._model_step() <= self._session._first_step + self._plan[1]
 
     def last_step(self) -> int:
         """Returns the global step at which a fit after this one starts, had none been interrupted."""
