@@ -1,6 +1,6 @@
 """Train with Keras and keep the TF1 session hooks: the public names."""
 
-from bridge import checkpoint, errors
+from bridge import checkpoint, errors, multi_worker
 from bridge._version import __version__
 from bridge.callback_hook import CallbackHook
 from bridge.config import apply_session_config
@@ -20,4 +20,5 @@ __all__ = [
     "describe",
     "errors",
     "monitored_fit",
+    "multi_worker",
 ]

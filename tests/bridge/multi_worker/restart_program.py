@@ -1,8 +1,8 @@
 """One worker of a job that trains under bridge.MonitoredTrainingSession, and may be killed. Prints a line of JSON.
 
-    python restart_program.py keras|tf_keras FOLDER [WORKER STEP]
+    python restart_program.py keras|tf_keras FOLDER [SIGNAL WORKER STEP]
 
-With the last two arguments, that worker kills itself with SIGKILL in that step.
+With the last three arguments, that worker sends itself a signal (SIGKILL, SIGTERM) in that step.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class Watch(tf1.train.SessionRunHook):
     ) -> None:
         self.seen.append(int(run_values.results))
         if self.seen[-1] == self._kill_at:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(os.getpid(), signal.Signals[sys.argv[3]])
 
 
 k.utils.set_random_seed(1)
@@ -58,7 +58,7 @@ with strategy.scope():
     model.compile("adam", "mse", jit_compile=False)
 x = np.random.default_rng(0).normal(size=(24, 3)).astype("float32")
 data = tf.data.Dataset.from_tensor_slices((x, x.sum(1, keepdims=True))).batch(4)  # 6 steps
-watch = Watch(int(sys.argv[4]) if sys.argv[3:4] == [str(TASK)] else None)
+watch = Watch(int(sys.argv[5]) if sys.argv[4:5] == [str(TASK)] else None)
 with bridge.MonitoredTrainingSession(
     checkpoint_dir=sys.argv[2], hooks=[watch], save_checkpoint_steps=4, save_checkpoint_secs=None
 ) as session:

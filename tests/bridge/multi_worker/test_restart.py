@@ -46,7 +46,7 @@ def test_all_workers_of_a_monitored_session_end_alike_and_only_the_chief_writes(
 def test_a_killed_worker_ends_the_job_with_the_remedy_and_the_next_start_equals_a_job_never_killed(
     tmp_path: Path, flavour: str, victim: int
 ) -> None:
-    with jobs.running("restart_program.py", flavour, str(tmp_path), str(victim), "9") as job:
+    with jobs.running("restart_program.py", flavour, str(tmp_path), "SIGKILL", str(victim), "9") as job:
         results = job.wait()
     killed, survivor = results[victim], results[1 - victim]
     assert killed.status == -signal.SIGKILL
@@ -60,3 +60,12 @@ def test_a_killed_worker_ends_the_job_with_the_remedy_and_the_next_start_equals_
         assert again["seen"] == STEPS[SAVED:]
         assert again["weights"] == whole["weights"]
         assert again["optimizer"] == whole["optimizer"]
+
+
+def test_sigterm_to_one_worker_stops_all_after_the_same_step_and_the_chief_saves_it(tmp_path: Path) -> None:
+    with jobs.running("restart_program.py", "keras", str(tmp_path), "SIGTERM", "1", "9") as job:
+        chief, told = job.wait()
+    assert told.status == 128 + signal.SIGTERM, told.errors[-3000:]
+    assert chief.status == 0, chief.errors[-3000:]
+    assert chief.said["seen"] == STEPS[:10]
+    assert "model.ckpt-10.index" in chief.said["wrote"]
