@@ -41,6 +41,7 @@ bench: $(VENV)/.installed-test  ## measure time and memory per step against plai
 
 oracle: $(ORACLE_VENV)/.installed-$(TF1)  ## make the golden files anew with TensorFlow 1.15.5 (needs Python 3.7)
 	$(ORACLE_VENV)/bin/python tests/oracle/make_golden.py
+	$(ORACLE_VENV)/bin/python tests/bridge/checkpoint/make_golden.py
 
 lint: $(VENV)/.installed-dev  ## ruff's rules
 	$(BIN)/ruff check --quiet .
