@@ -160,7 +160,8 @@ class FileFacts:
 
     def source(self, node: ast.AST) -> str:
         """The text of a node, as it is in the file."""
-        return ast.get_source_segment(self.text, node) or ""
+        line, column, end_line, end_column = self.layout.span(node)
+        return self.text[self.layout.offset(line, column) : self.layout.offset(end_line, end_column)]
 
     @functools.cached_property
     def is_program(self) -> bool:

@@ -36,6 +36,12 @@ _STAR_IMPORT = re.compile(r"^from[ \t]+\S+[ \t]+import[ \t]+\*", re.MULTILINE)
 _DEAD = ("layers", "nn.rnn_cell")
 _LOOPS = ("compat.v1", "compat.v2")
 
+# At the top level, or one step in: below `try` and `if`.
+_DEFINITION = re.compile(r"^ {0,4}(?:async )?(?:def|class) (\w+)", re.MULTILINE)
+_ASSIGNMENT = re.compile(r"^ {0,4}((?:\w+ *(?:, *\w+ *)*=(?!=) *)+|\w+ *:[^=\n]+=)", re.MULTILINE)
+_IMPORTED = re.compile(r"^ {0,4}(?:from \S+ )?import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+_WORD = re.compile(r"\w+")
+
 # Packages that cannot be imported beside today's TensorFlow: they need internals that are gone.
 _DEAD_PACKAGES = frozenset({"tensorflow_estimator", "tensorflow_core"})
 
@@ -111,6 +117,9 @@ class Tables:
     _sources: dict[str, str] = field(default_factory=dict, repr=False)
     _checked: dict[str, bool] = field(default_factory=dict, repr=False)
     _packages: frozenset[str] = frozenset()
+    _definitions: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _canonical: dict[str, str] = field(default_factory=dict, repr=False)
+    _exists: dict[str, bool] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         """Turns the table of v1 names around: from the place of definition to the shortest public name."""
@@ -137,6 +146,12 @@ class Tables:
           The public TF1 name behind `tf.`; `tf.compat.v2.X` for the other namespace; a private path that has no public
           name, or another package's path, as it is.
         """
+        name = self._canonical.get(raw)
+        if name is None:
+            name = self._canonical[raw] = self._find_canonical(raw)
+        return name
+
+    def _find_canonical(self, raw: str) -> str:
         if raw != "tensorflow" and not raw.startswith("tensorflow."):
             return raw
         rest = raw[11:]
@@ -182,6 +197,12 @@ class Tables:
         Args:
           name: As `canonical` returns it. Names of packages that the tables do not know count as existing.
         """
+        known = self._exists.get(name)
+        if known is None:
+            known = self._exists[name] = self._find(name)
+        return known
+
+    def _find(self, name: str) -> bool:
         if name == "tf" or name.startswith("tf."):
             rest = name[3:]
             if rest == "compat.v2" or rest.startswith("compat.v2."):
@@ -246,12 +267,10 @@ class Tables:
         """Looks for a name at the top level of a private module; without the file, nobody can say it is not there."""
         if self.folder is None or symbol.startswith("__") or module.endswith("_pb2"):
             return True  # What a protocol buffer's module holds is only made when it is imported.
-        text = self._source(module)
-        if not text or _STAR_IMPORT.search(text):
-            return True
-        name = re.escape(symbol)
-        defined = rf"(?:(?:async )?def|class) {name}\b|(?:\w+ *= *)*{name} *(?::[^=\n]+)?=(?!=)|.*\bimport .*\b{name}\b"
-        return re.search(rf"^ {{0,4}}(?:{defined})", text, re.MULTILINE) is not None
+        defined = self._definitions.get(module)
+        if defined is None:
+            defined = self._definitions[module] = _top_names(self._source(module))
+        return symbol in defined or "*" in defined
 
     def _source(self, module: str) -> str:
         text = self._sources.get(module)
@@ -269,6 +288,18 @@ class Tables:
                 if (asname or name) == symbol:
                     return f"{origin}.{name}"
         return ""
+
+
+def _top_names(text: str) -> frozenset[str]:
+    """What a module's text defines or imports at its top level; `*` stands for what nobody can tell."""
+    if not text or _STAR_IMPORT.search(text):
+        return frozenset("*")
+    names = set(_DEFINITION.findall(text))
+    for targets in _ASSIGNMENT.findall(text):
+        names.update(_WORD.findall(targets))
+    for imported in _IMPORTED.findall(text):
+        names.update(_WORD.findall(imported))
+    return frozenset(names)
 
 
 def _publicness(name: str, origin: str) -> tuple[bool, int, str]:
