@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import time
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -53,6 +54,7 @@ class KerasSession:
         self._step: HookedStep | None = None
         self._callback: _SessionCallback | None = None
         self._averages = AveragedWeights()
+        self._is_evaluating = False
         self._is_over = False
         self.warned = False
         self._first_step = 0  # The global step at which the next fit starts if none was interrupted.
@@ -84,18 +86,22 @@ class KerasSession:
         """Runs `model.evaluate` on the restored model."""
         self._open(model, name_map)
         self.restore_model(model)
-        with multi_worker.prepared(model):
-            return model.evaluate(*args, **kwargs)
+        self._is_evaluating = True
+        try:
+            with multi_worker.prepared(model):
+                return model.evaluate(*args, **kwargs)
+        finally:
+            self._is_evaluating = False
 
     def preempt(self) -> None:
         """Ends the running fit after its step, without a last validation. Runs in a signal handler."""
         if self._callback is not None and self._model is not None:
             self._model.stop_training = True
-            if not keras_internals.spans_processes(
-                self._model.distribute_strategy
-            ):  # There, others would wait.
-                self._model.stop_evaluating = True
+            if not keras_internals.spans_processes(self._model.distribute_strategy):
+                self._model.stop_evaluating = True  # Under such a strategy, the other workers would wait.
                 keras_internals.suspend_validation(self._model, lambda: False)
+        elif self._is_evaluating:
+            self._model.stop_evaluating = True
 
     def _open(self, model: Any, name_map: Any) -> None:
         """Checks the model, waits for the chief, and finds what there is to restore."""
@@ -113,9 +119,14 @@ class KerasSession:
             if self.is_chief_of(model) and directory and strategy.extended.should_checkpoint:
                 self._lock = ChiefLock(directory)
             elif not self._is_chief and directory and not keras_internals.is_multi_worker(strategy):
-                cluster.wait_for_checkpoint(directory, self._max_wait)
+                cluster.wait_for_checkpoint(directory, self._max_wait, sleep=self._sleep)
             self._restore = CheckpointRestore(directory, name_map)
         self._model = model
+
+    def _sleep(self, seconds: float) -> None:
+        """Waits for the chief, unless the process is told to end."""
+        self._preemption.leave()
+        time.sleep(seconds)
 
     def is_chief_of(self, model: Any) -> bool:
         """Tells whether this process is the chief of the job that trains `model`."""
@@ -218,6 +229,8 @@ class KerasSession:
 
     def should_stop(self) -> bool:
         """Tells whether a hook has requested the stop."""
+        if self._preemption.requested:
+            return True
         return self._is_over or (self._step is not None and self._step.has_stopped)
 
     def run(self, *args: Any, **kwargs: Any) -> Any:

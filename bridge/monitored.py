@@ -175,6 +175,8 @@ class MonitoredTrainingSession(_MonitoredSession):
           CheckpointMismatchError: `checkpoint_dir` holds another model's checkpoint.
           UnreadableCheckpointError: none of its checkpoints can be read.
         """
+        if self._preemption.requested:
+            self.close()  # Leaves the process.
         self._check_open()
         if self._graph is not None:
             return self._graph.fit(model, *args, **kwargs)
