@@ -36,7 +36,8 @@ def apply_session_config(config: Any) -> None:
     devices can be set only before the first tensor or model exists. Applied again it changes nothing, at any time.
 
     Args:
-      config: The options, a `tf.compat.v1.ConfigProto`. Fields that are unset or at their default do nothing, and so does None.
+      config: The options, a `tf.compat.v1.ConfigProto`. Fields that are unset or at their default do nothing, and so
+        does None.
 
     Raises:
       TypeError: if `config` is something else.

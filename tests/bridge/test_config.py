@@ -328,6 +328,12 @@ def test_too_late_is_a_runtime_error_here_too() -> None:
     assert isinstance(caught.value, errors.SessionConfigError)
 
 
+def test_one_cpu_is_what_there_is_anyway() -> None:
+    tf.constant(1)
+    apply_session_config(tf1.ConfigProto(device_count={"CPU": 1}))
+    assert len(tf.config.list_logical_devices("CPU")) == 1
+
+
 # --- GPUs ----------------------------------------------------------------------------------------------------------
 
 
