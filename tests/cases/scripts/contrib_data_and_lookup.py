@@ -43,7 +43,7 @@ def main():
     logits = tf.squeeze(tf.matmul(mean, w), [1])
     loss = tf.losses.sigmoid_cross_entropy(labels, logits)
     global_step = tf.train.get_or_create_global_step()
-    train_op = tf.contrib.opt.LazyAdamOptimizer(0.05).minimize(loss, global_step=global_step)
+    train_op = tf.train.AdamOptimizer(0.05).minimize(loss, global_step=global_step)
 
     def step_of(run):
         return run([train_op, loss])[1]

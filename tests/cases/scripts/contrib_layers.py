@@ -40,8 +40,9 @@ def main():
     regularization = tf.reduce_sum(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES))
     loss = mse + regularization
     step = get_or_create_global_step()
-    train_op = layers.optimize_loss(
-        loss, step, learning_rate=hparams.learning_rate, optimizer="Adam", clip_gradients=1.0, summaries=[])
+    optimizer = tf.train.AdamOptimizer(hparams.learning_rate)
+    gradients = [(tf.clip_by_norm(gradient, 1.0), variable) for gradient, variable in optimizer.compute_gradients(loss)]
+    train_op = optimizer.apply_gradients(gradients, global_step=step)
 
     with tf.train.MonitoredTrainingSession(checkpoint_dir=directory, save_summaries_steps=None,
                                            save_summaries_secs=None) as sess:
