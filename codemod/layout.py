@@ -30,11 +30,14 @@ class Layout:
         self.text = text
         self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
         self._ascii = text.isascii()
+        self._newline = ""
 
     def newline(self) -> str:
         """The line end that the text uses most; a line feed if it has none."""
-        counts = Counter(LINE_END.findall(self.text))
-        return counts.most_common(1)[0][0] if counts else "\n"
+        if not self._newline:
+            counts = Counter(LINE_END.findall(self.text))
+            self._newline = counts.most_common(1)[0][0] if counts else "\n"
+        return self._newline
 
     def line(self, number: int) -> str:
         """A line by its number, counted from 1, without its end."""

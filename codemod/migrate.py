@@ -175,12 +175,22 @@ def _one_pass(path: str, text: str, settings: Settings, notebook: bool) -> Migra
         return Migrated(text, skipped="asked to be skipped by its comment")
     tree = parse(text)
     facts = FileFacts(path, text, tree, tables.load(settings.tensorflow), settings, notebook=notebook)
+    try:
+        return _proposed(facts, comments)
+    finally:
+        facts.names.release()
+
+
+def _proposed(facts: FileFacts, comments: Comments) -> Migrated:
+    """What the rules make of a file."""
+    path, text, settings = facts.path, facts.text, facts.settings
     if not facts.first_use and "TODO(codemod" not in text:
         return Migrated(text, _unused(path, comments, settings))
     facts.comments = comments
     chosen = list(_propose(facts))
     applied = [(code, p) for code, p in chosen if facts.applies(p) and not settings.scan]
-    findings = [_finding(facts, code, p, fixed=(code, p) in applied) for code, p in chosen]
+    written = {id(p) for _, p in applied}
+    findings = [_finding(facts, code, p, fixed=id(p) in written) for code, p in chosen]
     findings += _unused(path, comments, settings)
     new = _write(facts, chosen, applied)
     return Migrated(new, tuple(sorted(findings, key=lambda f: f.order)))
@@ -263,7 +273,8 @@ def _write(
 ) -> str:
     if facts.settings.scan:
         return facts.text
-    left = [item for item in chosen if item not in applied]
+    written = {id(p) for _, p in applied}
+    left = [(code, p) for code, p in chosen if id(p) not in written]
     remarks, removals = _todos(facts, left) if facts.settings.todo else ([], [])
     edits = [(p.node, p.make) for _, p in applied if p.make is not None]
     insertions = [_inserted(facts, i.line, i.anchor, after=i.after) for _, p in applied for i in p.inserts]

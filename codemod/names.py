@@ -169,6 +169,12 @@ class Names:
         )
         self._by_node: dict[ast.AST, Use] = {use.node: use for use in self.chains}
 
+    def release(self) -> None:
+        """Lets go of what refers to each other, so that a file's memory is free at once and no collector is needed."""
+        for scope in self.scopes.values():
+            scope.names.clear()
+        self._meanings.clear()
+
     # -- The walk --------------------------------------------------------------------------------------------------
 
     def _visit(self, node: ast.AST) -> None:
