@@ -84,7 +84,9 @@ def discover(
         if path.is_dir():
             walk = _Walk(path, excluded, _ignores_above(path) if respect_gitignore else [])
             for item in _walk(walk, path, respect_gitignore):
-                found.setdefault(_identity(item.path), item)
+                known = found.setdefault(_identity(item.path), item)
+                if Path(known.path).is_symlink() and not Path(item.path).is_symlink():
+                    found[_identity(item.path)] = item  # A file goes by its own name, not by a link's.
         elif path.is_file():
             item = Found(given, "excluded") if own.match_file(_relative(path, Path.cwd())) else Found(given)
             found.setdefault(_identity(given), item)

@@ -8,6 +8,7 @@ found again by their position, which both trees agree on. One transformer then a
 from __future__ import annotations
 
 import ast
+import dataclasses
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -258,26 +259,33 @@ def _united(found: list[_Unit]) -> list[_Unit]:
 
 def _rewritten(facts: FileFacts, unit: _Unit, config: cst.PartialParserConfig) -> str:
     text = facts.layout.text[unit.start : unit.end]
-    source = unit.before + text + unit.after
+    # A form feed at the start of a line is nothing to Python, and libcst loses one at the start of a text.
+    feeds = text[: len(text) - len(text.lstrip("\f"))]
+    source = unit.before + text[len(feeds) :] + unit.after
     if unit.after and not text.endswith(("\n", "\r")):
         raise RewriteError(f"the statement in line {unit.line} ends without a line end")
+    # libcst takes a lone carriage return for the end of a line and writes another: give it what it knows.
+    lone = "\r" in source and "\n" not in source
+    if lone:
+        source = source.replace("\r", "\n")
+        config = dataclasses.replace(config, default_newline="\n")
     module = _parse(source, config, unit)
     positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-    finder = _Finder(facts, unit, positions)
+    finder = _Finder(facts, unit, positions, len(feeds))
     targets: dict[cst.CSTNode, list[Make]] = {}
     for node, make in unit.edits:
         targets.setdefault(finder.find(node), []).append(make)
     for statement, lines in unit.comments:
         targets.setdefault(finder.find(statement), []).append(_commented(lines))
     changed = module.visit(_Editor(targets, positions))
-    code = changed.code
+    code = changed.code.replace("\n", "\r") if lone else changed.code
     if not unit.before and not changed.body:
-        return ""  # libcst would leave an empty line.
+        return feeds  # libcst would leave an empty line.
     if unit.before and not unit.alone and isinstance(changed.body[0], cst.If) and not _inner(changed.body[0]):
-        return ""  # Nor does a block that has other statements need a `pass`.
+        return feeds  # Nor does a block that has other statements need a `pass`.
     if not code.startswith(unit.before) or not code.endswith(unit.after):
         raise RewriteError(f"the statement in line {unit.line} did not keep its surroundings")
-    return code[len(unit.before) : len(code) - len(unit.after)]
+    return feeds + code[len(unit.before) : len(code) - len(unit.after)]
 
 
 def _inner(wrapper: cst.If) -> Sequence[cst.CSTNode]:
@@ -320,9 +328,12 @@ if hasattr(ast, "TryStar"):
 class _Finder:
     """Finds the libcst node that stands where an `ast` node stands."""
 
-    def __init__(self, facts: FileFacts, unit: _Unit, positions: Mapping[cst.CSTNode, CodeRange]) -> None:
+    def __init__(
+        self, facts: FileFacts, unit: _Unit, positions: Mapping[cst.CSTNode, CodeRange], feeds: int
+    ) -> None:
         self.facts = facts
         self.unit = unit
+        self.feeds = feeds
         self.lines_before = unit.before.count("\n") or unit.before.count("\r")
         self.by_span: dict[Span, list[cst.CSTNode]] = {}
         self.by_start: dict[tuple[int, int], list[cst.CSTNode]] = {}
@@ -334,6 +345,8 @@ class _Finder:
 
     def find(self, node: ast.AST) -> cst.CSTNode:
         line, column, end, end_column = self.facts.layout.span(node)
+        column -= self.feeds if line == self.unit.line else 0
+        end_column -= self.feeds if end == self.unit.line else 0
         shift = self.lines_before + 1 - self.unit.line
         if isinstance(node, ast.stmt):
             kinds = _STATEMENTS.get(type(node), (cst.SimpleStatementLine,))

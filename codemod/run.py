@@ -328,7 +328,7 @@ def write_atomically(path: str, data: bytes, digest: bytes) -> None:
     status = target.stat()
     if not os.access(target, os.W_OK) or not status.st_mode & stat.S_IWUSR:
         raise PermissionError(errno.EACCES, "the file is read-only", path)
-    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", suffix=".codemod", dir=target.parent)
+    handle, name = tempfile.mkstemp(prefix=".codemod-", suffix=".tmp", dir=target.parent)
     temporary = Path(name)
     try:
         with os.fdopen(handle, "wb") as file:

@@ -124,3 +124,13 @@ def test_texts_travel_only_if_asked_for() -> None:
     assert migrate_bytes("a.py", data, Settings())[0].before is None
     kept, new = migrate_bytes("a.py", data, Settings(), keep_texts=True)
     assert (kept.before, kept.after) == (data.decode(), (new or b"").decode())
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+def test_line_ends_and_form_feeds_stay_and_new_lines_have_the_same_ends(ends: str) -> None:
+    text = "\x0cimport tensorflow as tf\n\x0c\ndef f():\n    return tf.layers.flatten(tf.placeholder(1))\n\x0c\ny = tf.Session()\n"
+    new = migrate(text.replace("\n", ends)).text
+    assert new.replace(ends, "\n").splitlines()[:2] == ["", "import tensorflow.compat.v1 as tf"]
+    assert new.count("\x0c") == text.count("\x0c")
+    assert len(new.split(ends)) == len(text.split("\n")) + 2
+    assert not set(new.replace(ends, "")) & {"\r", "\n"}
