@@ -20,11 +20,32 @@ def dotted(name: str) -> cst.Name | cst.Attribute:
 
 
 def written_as(node: cst.CSTNode, name: str) -> cst.Name | cst.Attribute:
-    """Writes an expression as another dotted name; the parentheses around it stay."""
+    """Writes an expression as another dotted name.
+
+    The parentheses around it stay, and so do blanks and comments around the dots if there are as many of them.
+    """
+    parts = name.split(".")
+    if isinstance(node, cst.Name | cst.Attribute) and _length(node) == len(parts):
+        return _renamed_chain(node, parts)
     new = dotted(name)
     if isinstance(node, cst.Name | cst.Attribute):
         new = new.with_changes(lpar=node.lpar, rpar=node.rpar)
     return new
+
+
+def _length(node: cst.BaseExpression) -> int:
+    length = 1
+    while isinstance(node, cst.Attribute):
+        length, node = length + 1, node.value
+    return length
+
+
+def _renamed_chain(node: cst.Name | cst.Attribute, parts: Sequence[str]) -> cst.Name | cst.Attribute:
+    if isinstance(node, cst.Name):
+        return node.with_changes(value=parts[0])
+    value = node.value
+    inner = _renamed_chain(value, parts[:-1]) if isinstance(value, cst.Name | cst.Attribute) else value
+    return node.with_changes(value=inner, attr=node.attr.with_changes(value=parts[-1]))
 
 
 def expression(text: str) -> cst.BaseExpression:

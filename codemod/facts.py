@@ -501,6 +501,9 @@ class FileFacts:
           module: What is imported for it, if that is not the first part of the name.
         """
         spelled = self.spell(name, use.node, module)
+        source = self.source(use.node)
+        if "#" in source and source.count(".") != spelled.count("."):
+            fix = "unsafe"  # A comment between the dots would be lost.
         return self.edit(use.node, message, _write(spelled), fix=fix, why=why, remedy=remedy)
 
     def _roots(self, node: ast.AST) -> tuple[ast.AST, ...]:

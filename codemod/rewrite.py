@@ -277,7 +277,10 @@ def _rewritten(facts: FileFacts, unit: _Unit, config: cst.PartialParserConfig) -
         targets.setdefault(finder.find(node), []).append(make)
     for statement, lines in unit.comments:
         targets.setdefault(finder.find(statement), []).append(_commented(lines))
-    changed = module.visit(_Editor(targets, positions))
+    editor = _Editor(targets, positions)
+    changed = module.visit(editor)
+    if len(editor.reached) < len(targets):
+        raise RewriteError(f"an edit of the statement in line {unit.line} was not reached")
     code = changed.code.replace("\n", "\r") if lone else changed.code
     if not unit.before and not changed.body:
         return feeds  # libcst would leave an empty line.
@@ -443,12 +446,17 @@ class _Editor(cst.CSTTransformer):
         super().__init__()
         self.targets = targets
         self.positions = positions
+        self.reached: set[cst.CSTNode] = set()
         self.places = [_ordered(positions[node]) for node in targets]
 
     def on_visit(self, node: cst.CSTNode) -> bool:
+        if isinstance(node, cst.BaseParenthesizableWhitespace | cst.TrailingWhitespace):
+            return False
+        if not isinstance(node, cst.BaseExpression | cst.BaseSmallStatement | cst.SimpleStatementLine):
+            return True  # Positions of definitions and parameter lists do not hold all that belongs to them.
         where = self.positions.get(node)
         if where is None:
-            return isinstance(node, cst.BaseParenthesizableWhitespace) is False
+            return True
         start, end = _ordered(where)
         return any(start <= a and b <= end for a, b in self.places)
 
@@ -457,6 +465,7 @@ class _Editor(cst.CSTTransformer):
     ) -> cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]:
         result: cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode] = updated_node
         for make in self.targets.get(original_node, ()):
+            self.reached.add(original_node)
             if not isinstance(result, cst.CSTNode):
                 break
             result = make(result)
