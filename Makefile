@@ -1,11 +1,13 @@
 # Every target does its own set-up in a virtual environment inside this folder; only Python and make are needed.
-# Variables that can be given on the command line: PYTHON, PYTHON37, JOBS, PYTEST_ARGS, BENCH_ARGS, DEMO_ARGS, ENVS.
+# Variables that can be given on the command line: PYTHON, PYTHON37, JOBS, PYTEST_ARGS, BENCH_ARGS, CORPUS_ARGS,
+# DEMO_ARGS, ENVS.
 
 PYTHON ?= python3
 PYTHON37 ?= python3.7
 JOBS ?= 2
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
+CORPUS_ARGS ?=
 DEMO_ARGS ?=
 ENVS ?=
 
@@ -23,7 +25,7 @@ WITH_PYENV = PATH="$(PYENV_BINS)$$PATH"
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test bench oracle lint format format-check types docs dist test-versions clean clean-all
+.PHONY: help demo test bench corpus oracle lint format format-check types docs dist test-versions clean clean-all
 
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +40,9 @@ test: $(VENV)/.installed-test  ## run the tests (PYTEST_ARGS="-k name" to choose
 
 bench: $(VENV)/.installed-test  ## measure time and memory per step against plain fit and the v1 session
 	$(BIN)/python -m tests.benchmarks $(BENCH_ARGS)
+
+corpus: $(VENV)/.installed-test  ## migrate published TF1 packages (downloads them) and count what came of it
+	$(BIN)/python -m tests.corpus $(CORPUS_ARGS)
 
 oracle: $(ORACLE_VENV)/.installed-$(TF1)  ## make the golden files anew with TensorFlow 1.15.5 (needs Python 3.7)
 	$(ORACLE_VENV)/bin/python tests/oracle/make_golden.py
