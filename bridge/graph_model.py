@@ -50,11 +50,13 @@ class _Graph:
         eval_logs: Any,
         aggregate: Aggregate,
         eval_init_op: Any,
+        fetches: Mapping[str, Any] | None,
     ) -> None:
         self.train_ops = _operations(graph, train_op, "train_op")
         self.eval_init_ops = [] if eval_init_op is None else _operations(graph, eval_init_op, "eval_init_op")
         self.logs = GraphLogs(logs, graph, "logs", aggregate)
         self.eval_logs = GraphLogs(eval_logs, graph, "eval_logs", aggregate)
+        self.fetches = _fetches(graph, fetches, self.logs)
 
 
 class GraphModel(GraphBackedModel):
@@ -83,6 +85,7 @@ class GraphModel(GraphBackedModel):
         eval_feed_fn: FeedFunction | None = None,
         eval_init_op: Any = None,
         variables: Iterable[Any] | None = None,
+        fetches: Mapping[str, Any] | None = None,
     ) -> None:
         """Takes what the loop ran. The graph is the default graph; nothing is added to it.
 
@@ -103,6 +106,8 @@ class GraphModel(GraphBackedModel):
           eval_init_op: What is run before each evaluation, such as an iterator's initializer.
           variables: The variables that count as weights; None for all global variables but the global step and
             the learning rate.
+          fetches: What else callbacks need of a step, by name: anything that `session.run` takes, of any shape and type.
+            `on_train_batch_end` finds it among its logs, as `session.run` returned it; nothing else shows it.
 
         Raises:
           GraphModelError: if something cannot be run or shown.
@@ -110,7 +115,7 @@ class GraphModel(GraphBackedModel):
           UnknownNameError: if the graph has nothing of a name.
         """
         graph = tf1.get_default_graph()
-        work = _Graph(graph, train_op, logs, eval_logs, aggregate, eval_init_op)
+        work = _Graph(graph, train_op, logs, eval_logs, aggregate, eval_init_op, fetches)
         for argument, function in (("feed_fn", feed_fn), ("eval_feed_fn", eval_feed_fn)):
             if function is not None and not callable(function):
                 raise GraphModelError(
@@ -172,7 +177,7 @@ class GraphModel(GraphBackedModel):
           validation_batch_size: See x.
           validation_freq: Every how many epochs, or after which epochs, `eval_logs` are run.
           initial_step: How many steps were run before, by an earlier process: the training goes on at that epoch, and
-            at that step in it. Only with steps_per_epoch.
+            at that step in it. Only with steps_per_epoch. A bridge session knows it; given as 0, training begins anew.
 
         Returns:
           Keras's History.
@@ -336,8 +341,9 @@ class GraphModel(GraphBackedModel):
         for callbacks that look at batches.
         """
         work, rate, feed_fn = self._work, self.rate, self._feed_fn
-        fetches = [*work.train_ops, *work.logs.tensors]
+        fetches = [*work.train_ops, *work.logs.tensors, *([work.fetches] if work.fetches else [])]
         first_log = len(work.train_ops)
+        end_of_logs = first_log + len(work.logs.tensors)
         run, should_stop = session.run, session.should_stop
         single = fetches[0] if len(fetches) == 1 else None
         for batch in batches:
@@ -350,7 +356,9 @@ class GraphModel(GraphBackedModel):
             except _END_OF_INPUT:
                 self.stop_training = True
                 return
-            logs = totals.add(values[first_log:] if single is None else ())
+            logs = totals.add(values[first_log:end_of_logs] if single is None else ())
+            if work.fetches:
+                logs = {**logs, **values[-1]}
             if should_stop():
                 self.stop_training = True
             calls.batch_end(batch, logs)
@@ -428,6 +436,24 @@ def _operations(graph: tf.Graph, nest: Any, argument: str) -> list[Any]:
             f"{argument} is {nest!r}: there is nothing to run. Give what the loop ran: sess.run(<train_op>)."
         )
     return found
+
+
+def _fetches(graph: tf.Graph, given: Mapping[str, Any] | None, logs: GraphLogs) -> dict[str, Any]:
+    """Checks what callbacks want of a step, and leaves it as `session.run` is given it."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping) or not all(isinstance(name, str) for name in given):
+        raise GraphModelError(
+            f"fetches is {given!r}. Give a dict from names to what session.run takes: fetches={{'predictions': tensor}}."
+        )
+    both = sorted(set(given) & set(logs.totals().names))
+    if both:
+        raise GraphModelError(
+            f"{both[0]!r} is a name in logs and in fetches. Callbacks get both in one dict: choose another name."
+        )
+    for item in tf.nest.flatten(dict(given), expand_composites=True):
+        graph_element(graph, item, "fetches")
+    return dict(given)
 
 
 def _refuse_data(arguments: Mapping[str, Any]) -> None:

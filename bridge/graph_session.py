@@ -134,7 +134,8 @@ class GraphSession:
         # TF1's own hook would notice after one step too many.
         self._is_over |= any(step is not None and before >= step for step in map(_last_step, self._hooks))
         session = _Stopped(self.v1_session) if self._is_over else self.v1_session
-        history = model.fit_in(session, *args, initial_step=max(0, before - self._first_step), **kwargs)
+        kwargs.setdefault("initial_step", max(0, before - self._first_step))
+        history = model.fit_in(session, *args, **kwargs)
         now = self._global_step()
         planned = (epochs - given.get("initial_epoch", 0)) * steps if steps else 0
         self._first_step = min(now, self._first_step + planned) if now == before else now

@@ -45,3 +45,11 @@ def test_it_evaluates_in_the_session() -> None:
         session.fit(model, steps_per_epoch=3, verbose=0)
         assert session.evaluate(model, verbose=0) == 3.0
         assert model.get_weights() == [1.0, 3.0]
+
+
+def test_an_initial_step_of_0_begins_anew_whatever_was_restored(tmp_path: Path) -> None:
+    job(tmp_path, 6)
+    history, notes = job(tmp_path, 100, initial_step=0)
+    assert history.epoch == [0, 1, 2]
+    assert len(notes.batches) == 12
+    assert saved_steps(tmp_path)[-1] == 18

@@ -160,3 +160,46 @@ def test_an_unknown_name_is_refused_with_the_nearest() -> None:
 def test_a_train_op_that_is_nothing_is_refused(nothing: Any) -> None:
     with pytest.raises(GraphModelError, match="train_op"):
         GraphModel(nothing)
+
+
+def test_a_batch_gets_what_is_fetched_beside_the_logs_as_the_session_returned_it() -> None:
+    legacy, notes = Legacy([1, 2]), Notes()
+    fetches = {
+        "row": tf.stack([legacy.loss, -legacy.loss]),
+        "name": tf.as_string(legacy.step),
+        "pair": (legacy.loss, {"op": legacy.train_op}),
+    }
+    history = fit(legacy.model(fetches=fetches), callbacks=[notes])
+    logs = notes.logs["batch_end 1"]
+    assert logs["loss"] == 2.0
+    assert logs["row"].tolist() == [2.0, -2.0]
+    assert isinstance(logs["name"], bytes)
+    assert logs["pair"] == (2.0, {"op": None})
+    assert isinstance(logs["pair"][0], np.float32)
+    assert history == {"loss": [1.5]}
+    assert notes.logs["epoch_end 0"] == {"loss": 1.5}
+
+
+def test_fetches_alone_are_enough() -> None:
+    legacy, notes = Legacy([1, 2]), Notes()
+    fit(legacy.model(logs=None, fetches={"loss": "loss:0"}), callbacks=[notes])
+    assert notes.logs["batch_end 1"] == {"loss": np.float32(2.0)}
+
+
+def test_the_same_name_in_logs_and_fetches_is_refused() -> None:
+    legacy = Legacy([1])
+    with pytest.raises(GraphModelError, match="'loss' is a name in logs and in fetches.*another name"):
+        legacy.model(fetches={"loss": legacy.loss})
+
+
+@pytest.mark.parametrize("fetches", [["loss"], {1: "loss"}, "loss"])
+def test_fetches_must_have_names(fetches: Any) -> None:
+    with pytest.raises(GraphModelError, match="Give a dict from names"):
+        Legacy([1]).model(fetches=fetches)
+
+
+def test_fetches_of_another_graph_are_refused() -> None:
+    with tf.Graph().as_default():
+        other = tf.constant(1.0)
+    with pytest.raises(ForeignTensorError, match="fetches"):
+        Legacy([1]).model(fetches={"other": [other]})
