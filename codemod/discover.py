@@ -88,7 +88,11 @@ def discover(
                 if Path(known.path).is_symlink() and not Path(item.path).is_symlink():
                     found[_identity(item.path)] = item  # A file goes by its own name, not by a link's.
         elif path.is_file():
-            item = Found(given, "excluded") if own.match_file(_relative(path, Path.cwd())) else Found(given)
+            item = (
+                Found(str(path), "excluded")
+                if own.match_file(_relative(path, Path.cwd()))
+                else Found(str(path))
+            )
             found.setdefault(_identity(given), item)
         elif path.is_symlink():
             found.setdefault(given, Found(given, "a symbolic link that leads nowhere", failed=True))
