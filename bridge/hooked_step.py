@@ -17,6 +17,7 @@ from bridge.resume import Replay
 from bridge.session_creator import LiveSessionCreator, Restore, renew
 from bridge.step_graph import StepGraph
 from bridge.trace import StepTrace
+from bridge.writers import flush_writers
 
 tf1 = tf.compat.v1
 
@@ -48,25 +49,29 @@ def resolve_hooks(hooks: Iterable[Any]) -> list[Any]:
     return resolved
 
 
-def last_step_reached(model: Any, hooks: Iterable[Any]) -> bool:
+def last_step_reached(step: int, hooks: Iterable[Any]) -> bool:
     """Tells whether a StopAtStepHook's last step lies behind the model already, so that nothing is to be trained.
 
     Args:
-      model: The model; its own counter is asked.
+      step: The model's step.
       hooks: Hooks, or callables that are still to make one.
 
     Returns:
-      True if some hook's `last_step` is not greater than the model's step.
+      True if some hook's `last_step` is not greater than the step.
     """
     # TF1's hook itself notices after one step too many.
     stops = [hook for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._num_steps is None]
-    limits = [hook._last_step for hook in stops if hook._last_step is not None]
+    return any(hook._last_step is not None and step >= hook._last_step for hook in stops)
+
+
+def step_of(model: Any) -> int:
+    """Returns how many batches a model has trained on, by its optimizer's counter; 0 for one without optimizer."""
     optimizers = keras_internals.optimizers_of(model)
-    if not limits or not optimizers:
-        return False
+    if not optimizers:
+        return 0
     with tf_internals.eager_mode():
         step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
-        return int(tf_internals.replicas(step)[0].numpy()) >= min(limits)
+        return int(tf_internals.replicas(step)[0].numpy())
 
 
 class _Batches:
@@ -366,7 +371,7 @@ class HookedStep:
             self._fetches = [outputs, graph.train_op]
             if graph.loss is not None and (graph.trace.jit or graph.trace.eager):
                 self._fetches.append(graph.loss)  # A step in one piece cannot give it afterwards.
-            if self._kind == "train" and last_step_reached(self._model, self._made_hooks):
+            if self._kind == "train" and last_step_reached(step_of(self._model), self._made_hooks):
                 self._monitored = _CLOSED
                 return
             creator = LiveSessionCreator(make_session, graph, scaffold, self._restore, self._batch)
@@ -416,6 +421,11 @@ class HookedStep:
     def monitored(self) -> Any:
         """The open `tf.compat.v1.train.MonitoredSession`."""
         return self._monitored
+
+    @property
+    def step_variable(self) -> tf.Variable | None:
+        """The counter that this step advances, or None before the first step."""
+        return self._graph.step_variable if self._graph is not None else None
 
     @property
     def graph(self) -> tf.Graph | None:
@@ -469,17 +479,7 @@ class HookedStep:
             self._flush()
 
     def _flush(self) -> None:
-        listeners = [
-            listener for hook in self._made_hooks for listener in getattr(hook, "_listeners", None) or ()
-        ]
-        kept = [
-            value
-            for owner in (*self._made_hooks, *listeners)
-            for value in getattr(owner, "__dict__", {}).values()
-        ]
-        for writer in (*tf_internals.cached_writers(), *kept):
-            if isinstance(writer, tf1.summary.FileWriter):
-                writer.flush()
+        flush_writers(self._made_hooks)
         if self._session is not None:
             self._session.close()
 

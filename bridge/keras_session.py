@@ -16,7 +16,7 @@ from bridge.checkpoint_directory import ChiefLock
 from bridge.default_hooks import Saving
 from bridge.errors import ResumeWarning, SessionClosedError, UnsupportedSessionError
 from bridge.hook_callback import HookCallback
-from bridge.hooked_step import HookedStep, last_step_reached
+from bridge.hooked_step import HookedStep, last_step_reached, step_of
 from bridge.preemption import Preemption
 from bridge.restore import CheckpointRestore
 from bridge.resume import Position, Replay, position
@@ -205,15 +205,16 @@ class KerasSession:
 
     def notice_last_step(self, hooks: Sequence[Any]) -> None:
         """Ends the session if a hook's last step lies behind the model already."""
-        self._is_over |= last_step_reached(self._model, hooks)
+        self._is_over |= last_step_reached(self._model_step(), hooks)
 
     def _model_step(self) -> int:
-        optimizers = keras_internals.optimizers_of(self._model)
-        if not optimizers:
-            return 0
+        counter = self._step.step_variable if self._step is not None else None
+        if counter is None and self._restore is not None and self._restore.step is not None:
+            return self._restore.step
+        if counter is None:
+            return step_of(self._model)
         with tf_internals.eager_mode():
-            step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
-            return int(tf_internals.replicas(step)[0].numpy())
+            return int(tf_internals.replicas(counter)[0].numpy())
 
     # ---- The v1 session's own interface. ----
 

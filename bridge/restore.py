@@ -11,6 +11,7 @@ import tensorflow as tf
 from bridge import keras_internals, names
 from bridge.checkpoint import restore_into
 from bridge.checkpoint.name_map import NameMap
+from bridge.checkpoint.reader import V1Checkpoint
 from bridge.checkpoint_directory import checkpoints_in
 from bridge.errors import CheckpointNotFoundError, UnreadableCheckpointError, UnreadableCheckpointWarning
 from bridge.live_session import LiveSession
@@ -40,6 +41,7 @@ class CheckpointRestore:
 
     Attributes:
       prefix: The checkpoint that was restored, or None.
+      step: Its global step, for a model that cannot tell before its step is traced; otherwise None.
     """
 
     def __init__(self, directory: str | None, name_map: NameMap = None) -> None:
@@ -56,6 +58,7 @@ class CheckpointRestore:
         self._hook_saver: Any = None
         self._is_over = False
         self.prefix: str | None = None
+        self.step: int | None = None
 
     def restore_model(self, model: Any, scaffold: Any) -> None:
         """Restores a model that is built, before its session is made.
@@ -73,6 +76,10 @@ class CheckpointRestore:
             return
         own_saver = callable(scaffold) or (scaffold is not None and has_own_saver(scaffold))
         self._optimizers = keras_internals.optimizers_of(model)
+        if len(self._optimizers) > 1:
+            # Which of them counts the steps is known when the step is traced; until then, the number must do.
+            self.prefix = self._newest(self._read_step)
+            return
         variables = _step_of(model) if own_saver else _known_variables(model) or _step_of(model)
         self.prefix = self._newest(lambda prefix: self._assign_new(variables, prefix))
 
@@ -123,6 +130,11 @@ class CheckpointRestore:
                 accept_unexpected=True,
             )
         self._done.update(id(variable.variable) for variable in new)
+
+    def _read_step(self, prefix: str) -> None:
+        checkpoint = V1Checkpoint(prefix)
+        if names.GLOBAL_STEP in checkpoint.shapes:
+            self.step = int(checkpoint.read([names.GLOBAL_STEP])[names.GLOBAL_STEP].numpy())
 
     def _newest(self, restore: Callable[[str], Result]) -> str:
         """Restores the newest checkpoint that can be read."""
