@@ -19,6 +19,7 @@ __all__ = [
     "checkpoint",
     "describe",
     "errors",
+    "estimator",
     "monitored_fit",
     "multi_worker",
 ]

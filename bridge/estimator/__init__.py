@@ -1,0 +1,75 @@
+"""`tf.estimator` on today's TensorFlow: the same names with the same meaning, run through Keras's `fit`."""
+
+from typing import Any
+
+from bridge.estimator import experimental, export, inputs
+from bridge.estimator.estimator import Estimator
+from bridge.estimator.exporter import BestExporter, Exporter, FinalExporter, LatestExporter
+from bridge.estimator.extenders import add_metrics
+from bridge.estimator.hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    FeedFnHook,
+    FinalOpsHook,
+    GlobalStepWaiterHook,
+    LoggingTensorHook,
+    NanLossDuringTrainingError,
+    NanTensorHook,
+    ProfilerHook,
+    SecondOrStepTimer,
+    SessionRunArgs,
+    SessionRunContext,
+    SessionRunHook,
+    SessionRunValues,
+    StepCounterHook,
+    StopAtStepHook,
+    SummarySaverHook,
+)
+from bridge.estimator.mode_keys import ModeKeys
+from bridge.estimator.model_fn import EstimatorSpec
+from bridge.estimator.run_config import RunConfig
+from bridge.estimator.specs import EvalSpec, TrainSpec
+from bridge.estimator.symbols import missing
+from bridge.estimator.train_and_evaluate import train_and_evaluate
+from bridge.estimator.warm_start import VocabInfo, WarmStartSettings
+
+__all__ = [
+    "BestExporter",
+    "CheckpointSaverHook",
+    "CheckpointSaverListener",
+    "Estimator",
+    "EstimatorSpec",
+    "EvalSpec",
+    "Exporter",
+    "FeedFnHook",
+    "FinalExporter",
+    "FinalOpsHook",
+    "GlobalStepWaiterHook",
+    "LatestExporter",
+    "LoggingTensorHook",
+    "ModeKeys",
+    "NanLossDuringTrainingError",
+    "NanTensorHook",
+    "ProfilerHook",
+    "RunConfig",
+    "SecondOrStepTimer",
+    "SessionRunArgs",
+    "SessionRunContext",
+    "SessionRunHook",
+    "SessionRunValues",
+    "StepCounterHook",
+    "StopAtStepHook",
+    "SummarySaverHook",
+    "TrainSpec",
+    "VocabInfo",
+    "WarmStartSettings",
+    "add_metrics",
+    "experimental",
+    "export",
+    "inputs",
+    "train_and_evaluate",
+]
+
+
+def __getattr__(name: str) -> Any:
+    return missing(__name__, name, __all__)

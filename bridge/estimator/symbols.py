@@ -1,0 +1,170 @@
+"""Every public symbol of TensorFlow 1.15's `tf.estimator`: what works here, and the way out for what does not.
+
+The table in the guide is made of this one, and a test compares it with the package and with TensorFlow 1.15's own list.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NoReturn
+
+from bridge.errors import nearest_names
+from bridge.estimator.errors import UnsupportedEstimatorError
+
+PACKAGE = "bridge.estimator"
+
+WORKS: tuple[str, ...] = (
+    "BestExporter",
+    "CheckpointSaverHook",
+    "CheckpointSaverListener",
+    "DNNClassifier",
+    "DNNRegressor",
+    "Estimator",
+    "EstimatorSpec",
+    "EvalSpec",
+    "Exporter",
+    "FeedFnHook",
+    "FinalExporter",
+    "FinalOpsHook",
+    "GlobalStepWaiterHook",
+    "LatestExporter",
+    "LinearClassifier",
+    "LinearRegressor",
+    "LoggingTensorHook",
+    "ModeKeys",
+    "NanLossDuringTrainingError",
+    "NanTensorHook",
+    "ProfilerHook",
+    "RunConfig",
+    "SecondOrStepTimer",
+    "SessionRunArgs",
+    "SessionRunContext",
+    "SessionRunHook",
+    "SessionRunValues",
+    "StepCounterHook",
+    "StopAtStepHook",
+    "SummarySaverHook",
+    "TrainSpec",
+    "VocabInfo",
+    "WarmStartSettings",
+    "add_metrics",
+    "classifier_parse_example_spec",
+    "experimental.InMemoryEvaluatorHook",
+    "experimental.build_raw_supervised_input_receiver_fn",
+    "experimental.call_logit_fn",
+    "experimental.make_early_stopping_hook",
+    "experimental.make_stop_at_checkpoint_step_hook",
+    "experimental.stop_if_higher_hook",
+    "experimental.stop_if_lower_hook",
+    "experimental.stop_if_no_decrease_hook",
+    "experimental.stop_if_no_increase_hook",
+    "export.ClassificationOutput",
+    "export.ExportOutput",
+    "export.PredictOutput",
+    "export.RegressionOutput",
+    "export.ServingInputReceiver",
+    "export.TensorServingInputReceiver",
+    "export.build_parsing_serving_input_receiver_fn",
+    "export.build_raw_serving_input_receiver_fn",
+    "inputs.numpy_input_fn",
+    "inputs.pandas_input_fn",
+    "regressor_parse_example_spec",
+    "tpu.RunConfig",
+    "tpu.TPUConfig",
+    "tpu.TPUEstimator",
+    "tpu.TPUEstimatorSpec",
+    "train_and_evaluate",
+)
+
+_TREES = "Train gradient-boosted trees with tensorflow_decision_forests (Keras models), XGBoost or LightGBM."
+_BASELINE = "Write the constant prediction as a Keras model of one bias (keras.layers.Dense on zeros), or compute the labels' mean."
+_COMBINED = (
+    "Build it in Keras: a linear branch (keras.layers.Dense(units) over keras.layers.CategoryEncoding) added to a deep branch, "
+    "compiled and trained by fit; or write a model_fn with bridge.estimator.Estimator."
+)
+_HEAD = (
+    "Compute loss, metrics and predictions in the model_fn (tf.compat.v1.losses, tf.compat.v1.metrics) and return an "
+    "EstimatorSpec; in Keras they are arguments of compile: {}."
+)
+_CANNED = "Write a model_fn with bridge.estimator.Estimator, or a Keras model whose loss is the head's and call fit."
+_TPU = "On TPUs train a Keras model in tf.distribute.TPUStrategy's scope with fit."
+
+MISSING: dict[str, str] = {
+    "BaselineClassifier": _BASELINE,
+    "BaselineEstimator": _BASELINE,
+    "BaselineRegressor": _BASELINE,
+    "BinaryClassHead": _HEAD.format("keras.losses.BinaryCrossentropy(from_logits=True)"),
+    "BoostedTreesClassifier": _TREES,
+    "BoostedTreesEstimator": _TREES,
+    "BoostedTreesRegressor": _TREES,
+    "DNNEstimator": _CANNED,
+    "DNNLinearCombinedClassifier": _COMBINED,
+    "DNNLinearCombinedEstimator": _COMBINED,
+    "DNNLinearCombinedRegressor": _COMBINED,
+    "Head": _HEAD.format("loss and metrics"),
+    "LinearEstimator": _CANNED,
+    "LogisticRegressionHead": _HEAD.format("keras.losses.BinaryCrossentropy(from_logits=True)"),
+    "MultiClassHead": _HEAD.format("keras.losses.SparseCategoricalCrossentropy(from_logits=True)"),
+    "MultiHead": _HEAD.format("a model with several outputs and a dict of losses"),
+    "MultiLabelHead": _HEAD.format("keras.losses.BinaryCrossentropy(from_logits=True) over all classes"),
+    "PoissonRegressionHead": _HEAD.format("keras.losses.Poisson()"),
+    "RegressionHead": _HEAD.format("keras.losses.MeanSquaredError()"),
+    "experimental.KMeans": "Use scikit-learn's MiniBatchKMeans, whose partial_fit takes batches.",
+    "experimental.LinearSDCA": (
+        "Use LinearClassifier or LinearRegressor with tf.compat.v1.train.FtrlOptimizer, or keras.layers.Dense with "
+        "keras.optimizers.Ftrl."
+    ),
+    "experimental.dnn_logit_fn_builder": "Stack keras.layers.Dense, or tf.compat.v1 variables, in the model_fn.",
+    "experimental.linear_logit_fn_builder": (
+        "Use a keras.layers.Dense(units) over keras.layers.CategoryEncoding, or tf.compat.v1 variables in the model_fn."
+    ),
+    "tpu.InputPipelineConfig": _TPU,
+    "tpu.experimental.EmbeddingConfigSpec": _TPU,
+}
+
+
+class _Missing(type):
+    """The class of what is not there: it can be imported and named, and says the way out once it is used."""
+
+    def __new__(cls, name: str, bases: tuple[Any, ...], namespace: dict[str, Any]) -> _Missing:
+        if bases:  # Something is derived from a class that is not there.
+            raise _unsupported(bases[0])
+        return super().__new__(cls, name, bases, namespace)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> NoReturn:
+        raise _unsupported(cls)
+
+    def __getattr__(cls, name: str) -> NoReturn:
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise _unsupported(cls)
+
+
+def _unsupported(cls: Any) -> UnsupportedEstimatorError:
+    return UnsupportedEstimatorError(f"{cls.__name__} does not exist in {PACKAGE}: {MISSING[cls.__name__]}")
+
+
+_made: dict[str, Any] = {}
+
+
+def missing(module: str, name: str, there: Iterable[str]) -> Any:
+    """Finds what a module of this package does not have; it is the modules' `__getattr__`.
+
+    Args:
+      module: The module's name.
+      name: The attribute that was asked for.
+      there: What the module has.
+
+    Returns:
+      For a symbol of `tf.estimator`: a class that raises `UnsupportedEstimatorError` when it is called, derived from, or
+      asked for an attribute. A program that only imports it goes on.
+
+    Raises:
+      AttributeError: there was no such symbol in `tf.estimator` either.
+    """
+    symbol = f"{module.removeprefix(PACKAGE)}.{name}".removeprefix(".")
+    if symbol not in MISSING:
+        raise AttributeError(f"module {module!r} has no attribute {name!r}. {nearest_names(name, there)}")
+    if symbol not in _made:
+        _made[symbol] = _Missing(symbol, (), {"__doc__": MISSING[symbol]})
+    return _made[symbol]
