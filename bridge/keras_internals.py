@@ -304,6 +304,11 @@ def build_ahead(model: Any, kind: str, spec: Any) -> None:
             model._symbolic_build(data_batch=spec)
 
 
+def is_built(model: Any) -> bool:
+    """Tells whether all layers of a model have their variables."""
+    return all(layer.built for layer in model._flatten_layers())
+
+
 def build_optimizer(model: Any) -> bool:
     """Creates the variables of a built model's optimizer, if they do not exist yet.
 
@@ -314,17 +319,18 @@ def build_optimizer(model: Any) -> bool:
       Whether all variables of the model and its optimizer exist now.
     """
     optimizer = model.optimizer
-    if optimizer is None or not all(layer.built for layer in model._flatten_layers()):
+    if optimizer is None or not is_built(model):
         return False
     if is_tf_keras(model):
         if isinstance(optimizer, package_of(model).optimizers.legacy.Optimizer):
             return False  # Makes each slot when it first applies a gradient.
-        is_built = bool(getattr(optimizer, "_built", False))
+        has_slots = bool(getattr(optimizer, "_built", False))
     else:
-        is_built = optimizer.built
-    if not is_built:
+        has_slots = optimizer.built
+    if not has_slots:
         # tf_keras names some of the variables by the scope of its own first step.
-        scope = tf.name_scope(optimizer.name) if is_tf_keras(model) else contextlib.nullcontext()
+        name = getattr(getattr(optimizer, "inner_optimizer", optimizer), "name", None)
+        scope = tf.name_scope(name) if is_tf_keras(model) else contextlib.nullcontext()
         with model.distribute_strategy.scope(), scope:
             optimizer.build(model.trainable_variables)
     return True
@@ -484,6 +490,45 @@ def _join_statistics(model: Any) -> list[Any]:
                 variable._aggregation = tf.VariableAggregation.MEAN
                 changed.append(variable)
     return changed
+
+
+def share_batch_statistics(model: Any) -> Callable[[], None]:
+    """Makes the replicas of a tf_keras model average the statistics of each batch before they gather them.
+
+    In tf_keras each replica gathers its own, which are averaged when they are read. A checkpoint of the chief would hold
+    its own alone, so that a job that goes on from there would not be the one that was never stopped. The average of
+    what was gathered is, but for rounding, what is gathered of the averages.
+
+    Args:
+      model: A model of tf_keras.
+
+    Returns:
+      A function that takes the change back.
+    """
+    layers = [layer for layer in model._flatten_layers() if hasattr(layer, "_assign_moving_average")]
+
+    def averaged(assign: Callable[..., Any]) -> Callable[..., Any]:
+        def call(variable: Any, value: Any, momentum: Any, inputs_size: Any) -> Any:
+            context = tf.distribute.get_replica_context()
+            if context is not None:
+                # At the end of the data, some replicas may have an empty batch, of which nothing is gathered.
+                counts = tf.constant(True) if inputs_size is None else inputs_size > 0
+                parts = [tf.where(counts, value, tf.zeros_like(value)), tf.cast(counts, value.dtype)]
+                total, count = context.all_reduce(tf.distribute.ReduceOp.SUM, parts)
+                value = tf.math.divide_no_nan(total, count)
+                inputs_size = None if inputs_size is None else count
+            return assign(variable, value, momentum, inputs_size)
+
+        return call
+
+    for layer in layers:
+        object.__setattr__(layer, "_assign_moving_average", averaged(layer._assign_moving_average))
+
+    def undo() -> None:
+        for layer in layers:
+            vars(layer).pop("_assign_moving_average", None)
+
+    return undo
 
 
 def _one_replica(spec: Any) -> Any:

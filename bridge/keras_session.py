@@ -42,7 +42,7 @@ class KerasSession:
         """Prepares; the session is made at the first step of a `fit`. Arguments as for the public class."""
         self._saving = saving
         self._is_chief = is_chief
-        self._scaffold = scaffold
+        self.scaffold = scaffold
         self._hooks = hooks
         self._chief_only_hooks = chief_only_hooks
         self._grace = stop_grace_period_secs
@@ -85,7 +85,13 @@ class KerasSession:
     def evaluate(self, model: Any, *args: Any, name_map: Any = None, **kwargs: Any) -> Any:
         """Runs `model.evaluate` on the restored model."""
         self._open(model, name_map)
-        self.restore_model(model)
+        self.restore_model(model, None)  # Whatever saver a scaffold has, it restores in a fit's session only.
+        restore = self._restore
+        if restore is not None and restore.prefix and self._step is None and not restore.has_weights:
+            raise UnsupportedSessionError(
+                f"{model.name!r} has no variables yet, so that {restore.prefix} cannot be restored into it. Build it first: give it an "
+                "Input, call it on a batch, or call model.build(input_shape)."
+            )
         self._is_evaluating = True
         try:
             with multi_worker.prepared(model):
@@ -135,11 +141,11 @@ class KerasSession:
             not keras_internals.is_multi_worker(strategy) or cluster.is_chief(strategy)
         )
 
-    def restore_model(self, model: Any) -> None:
+    def restore_model(self, model: Any, scaffold: Any) -> None:
         """Restores the model before its first fit, if it is built."""
         assert self._restore is not None
         if self._step is None and self._restore.prefix is None:
-            self._restore.restore_model(model, self._scaffold)
+            self._restore.restore_model(model, scaffold)
             if self._restore.prefix is None:
                 self._first_step = self._model_step()  # A model that was trained elsewhere before.
 
@@ -155,7 +161,7 @@ class KerasSession:
 
     def make_scaffold(self) -> Any:
         """Returns the scaffold for a new graph, which is the default one."""
-        scaffold = self._scaffold() if callable(self._scaffold) else self._scaffold
+        scaffold = self.scaffold() if callable(self.scaffold) else self.scaffold
         return tf1.train.Scaffold() if scaffold is None else scaffold
 
     def step_for(
@@ -300,7 +306,7 @@ class _SessionCallback(HookCallback):
 
     def _is_over(self) -> bool:
         session = self._session
-        session.restore_model(self.model)
+        session.restore_model(self.model, session.scaffold)
         params = self.params or {}
         steps = params.get("steps")
         self._plan = (

@@ -41,6 +41,7 @@ class CheckpointRestore:
 
     Attributes:
       prefix: The checkpoint that was restored, or None.
+      has_weights: Whether the model's weights were restored before its session is made.
       step: Its global step, for a model that cannot tell before its step is traced; otherwise None.
     """
 
@@ -59,6 +60,7 @@ class CheckpointRestore:
         self._is_over = False
         self.prefix: str | None = None
         self.step: int | None = None
+        self.has_weights = False
 
     def restore_model(self, model: Any, scaffold: Any) -> None:
         """Restores a model that is built, before its session is made.
@@ -76,12 +78,16 @@ class CheckpointRestore:
             return
         own_saver = callable(scaffold) or (scaffold is not None and has_own_saver(scaffold))
         self._optimizers = keras_internals.optimizers_of(model)
-        if len(self._optimizers) > 1:
-            # Which of them counts the steps is known when the step is traced; until then, the number must do.
-            self.prefix = self._newest(self._read_step)
-            return
-        variables = _step_of(model) if own_saver else _known_variables(model) or _step_of(model)
-        self.prefix = self._newest(lambda prefix: self._assign_new(variables, prefix))
+        variables = _step_of(model) if own_saver else _known_variables(model)
+
+        def restore(prefix: str) -> None:
+            self._assign_new(variables, prefix)
+            if len(self._optimizers) > 1:
+                # Which of them counts the steps is known when the step is traced; until then, the number must do.
+                self._read_step(prefix)
+
+        self.prefix = self._newest(restore)
+        self.has_weights = any(variable.kind == "model" for variable in variables)
 
     def prepare(self, hook_variables: list[Any]) -> None:
         """Adds what restores the variables that hooks made. See `bridge.session_creator.Restore`."""
@@ -108,7 +114,7 @@ class CheckpointRestore:
             if self._hook_saver is not None:
                 self._hook_saver.restore(session, prefix)
 
-        if again or self.prefix is None or len(self._done) < 2:
+        if again or self.prefix is None or not self.has_weights:
             self.prefix = self._newest(restore)
         else:
             restore(self.prefix)
@@ -162,17 +168,22 @@ class CheckpointRestore:
 
 
 def _known_variables(model: Any) -> list[NamedVariable]:
-    """Names the variables that a model has before its step is traced; none if that may name them otherwise."""
+    """Names the variables that a model has, as far as tracing its step will not name them otherwise."""
+    if not keras_internals.is_built(model):
+        return _step_of(model)
     optimizers = keras_internals.optimizers_of(model)
-    if len(optimizers) != 1 or not keras_internals.build_optimizer(model):
-        return []
-    step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
-    return [variable for variable in names.variables_of(model, step) if variable.kind != "metric"]
+    if len(optimizers) == 1 and keras_internals.build_optimizer(model):
+        step = keras_internals.tf_variable(keras_internals.step_variable(optimizers[0]))
+        return [variable for variable in names.variables_of(model, step) if variable.kind != "metric"]
+    found = names.variables_of(model, tf.Variable(0, dtype=tf.int64))
+    return [*(v for v in found if v.kind in ("model", "random")), *_step_of(model)]
 
 
 def _step_of(model: Any) -> list[NamedVariable]:
-    """Returns the global step alone, by which a fit finds where it goes on."""
-    optimizers = keras_internals.optimizers_of(model)[:1]
+    """Returns the global step alone, by which a fit finds where it goes on, if one optimizer counts it."""
+    optimizers = keras_internals.optimizers_of(model)
+    if len(optimizers) != 1:
+        return []
     steps = [
         keras_internals.tf_variable(keras_internals.step_variable(optimizer)) for optimizer in optimizers
     ]
