@@ -64,8 +64,8 @@ def prepare(model: Any, *, agree_each_step: bool | None = None) -> Callable[[], 
     `MultiWorkerMirroredStrategy`. Under any other strategy, and for a model that is prepared, nothing is changed.
 
     - Keras 3 trains, evaluates and predicts there, which it cannot by itself; tf_keras can.
-    - In Keras 3 the logs of a batch are the mean over all replicas of the job, and the replicas share the moving
-      statistics of BatchNormalization (and SpectralNormalization), as they do in tf_keras.
+    - In Keras 3 the logs of a batch are the mean over all replicas of the job.
+    - The replicas share the moving statistics of BatchNormalization, so that the chief's checkpoint holds those of all.
     - When a hook or callback of one worker stops the training, all workers stop after the same step. Where some
       worker's hook or callback could decide alone, they agree on it after each step, which costs one small all-reduce.
     - A worker whose `fit` fails tells the others, whose `fit` then raises instead of waiting for it.
@@ -84,9 +84,11 @@ def prepare(model: Any, *, agree_each_step: bool | None = None) -> Callable[[], 
     strategy = model.distribute_strategy
     if not keras_internals.spans_processes(strategy) or hasattr(model.fit, _PREPARED):
         return lambda: None
-    undo_correction: Callable[[], None] = lambda: None  # noqa: E731
-    if not keras_internals.is_tf_keras(model):
-        undo_correction = keras_internals.correct_multi_worker_fit(model)
+    is_tf_keras = keras_internals.is_tf_keras(model)
+    correct = (
+        keras_internals.share_batch_statistics if is_tf_keras else keras_internals.correct_multi_worker_fit
+    )
+    undo_correction = correct(model)
     workers = Workers(strategy)
     before = {name: vars(model).get(name) for name in ("fit", "evaluate")}
     for name, kind in (("fit", "train"), ("evaluate", "test")):

@@ -88,7 +88,8 @@ def restore_into(
     variables = [variable for variable in variables if variable.kind != "metric"]
     loose = [variable.name for variable in variables if variable.kind != "model"]
     renaming = Renaming(name_map, [v.name for v in variables], checkpoint.shapes, loose)
-    with tf_internals.eager_mode():
+    # Assigning to a variable of a strategy enters its scope, which a finalised default graph refuses.
+    with tf.Graph().as_default(), tf_internals.eager_mode():
         matcher = Matcher(variables, checkpoint, renaming, optimizers)
         matcher.restrict(only, accept_unexpected=accept_unexpected)
         if strict:

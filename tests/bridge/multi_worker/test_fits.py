@@ -76,6 +76,11 @@ def test_hooks_that_stop_alike_everywhere_stop_without_an_agreement_after_each_s
         assert said["stop_at_step"]["agreements"] == 3  # At the beginning, and at the end of both epochs.
 
 
+def test_a_callback_that_could_stop_one_worker_alone_makes_them_agree_after_each_step(exact: Said) -> None:
+    for said in exact:
+        assert said["plain"]["agreements"] > said["plain"]["step"]  # It has a callback of the user's own.
+
+
 def test_the_model_has_its_own_fit_again_afterwards(exact: Said) -> None:
     for said in exact:
         assert said["plain"]["own_fit"]
