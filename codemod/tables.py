@@ -30,16 +30,18 @@ _IMPORT = re.compile(
     r"^from[ \t]+([\w.]+)[ \t]+import[ \t]+(?:\(([^)]*)\)|(\w+)(?:[ \t]+as[ \t]+(\w+))?)", re.MULTILINE
 )
 _PLAIN_IMPORT = re.compile(r"^import[ \t]+([\w.]+)(?:[ \t]+as[ \t]+(\w+))?[ \t]*$", re.MULTILINE)
-_STAR_IMPORT = re.compile(r"^from[ \t]+\S+[ \t]+import[ \t]+\*", re.MULTILINE)
+_STAR_IMPORT = re.compile(r"^from[ \t]+(\S+)[ \t]+import[ \t]+\*", re.MULTILINE)
 
 # Lazy modules whose every attribute raises under Keras 3, and the routes back into the namespaces themselves.
 _DEAD = ("layers", "nn.rnn_cell")
 _LOOPS = ("compat.v1", "compat.v2")
 
-# At the top level, or one step in: below `try` and `if`.
-_DEFINITION = re.compile(r"^ {0,4}(?:async )?(?:def|class) (\w+)", re.MULTILINE)
-_ASSIGNMENT = re.compile(r"^ {0,4}((?:\w+ *(?:, *\w+ *)*=(?!=) *)+|\w+ *:[^=\n]+=)", re.MULTILINE)
-_IMPORTED = re.compile(r"^ {0,4}(?:from \S+ )?import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+# What stands at the top level defines names of a module, and what stands in the blocks of its `try` and `if`.
+_TOP_LEVEL = re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)
+_BLOCK = re.compile(r"(?:try|except|else|finally|if|elif|with|for|while)\b")
+_DEFINITION = re.compile(r"^[ \t]*(?:async )?(?:def|class) (\w+)", re.MULTILINE)
+_ASSIGNMENT = re.compile(r"^[ \t]*((?:\w+ *(?:, *\w+ *)*=(?!=) *)+|\w+ *:(?=[^=\n]+=)|^\w+: )", re.MULTILINE)
+_IMPORTED = re.compile(r"^[ \t]*(?:from \S+ )?import (\([^)]*\)|[^\n]*)", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 # Packages that cannot be imported beside today's TensorFlow: they need internals that are gone.
@@ -267,10 +269,21 @@ class Tables:
         """Looks for a name at the top level of a private module; without the file, nobody can say it is not there."""
         if self.folder is None or symbol.startswith("__") or module.endswith("_pb2"):
             return True  # What a protocol buffer's module holds is only made when it is imported.
+        defined = self._defined(module)
+        return symbol in defined or "*" in defined
+
+    def _defined(self, module: str) -> frozenset[str]:
+        """What stands at the top level of a private module, with what its `import *` bring; `*` if nobody can tell."""
         defined = self._definitions.get(module)
         if defined is None:
-            defined = self._definitions[module] = _top_names(self._source(module))
-        return symbol in defined or "*" in defined
+            text = self._source(module)
+            defined = self._definitions[module] = _top_names(text)  # Seen by modules that import each other.
+            for origin in _STAR_IMPORT.findall(text):
+                known = origin.startswith("tensorflow.") and not origin.endswith("_pb2")
+                brought = self._defined(origin) if known else frozenset("*")
+                defined |= {name for name in brought if not name.startswith("_")}
+            self._definitions[module] = defined
+        return defined
 
     def _source(self, module: str) -> str:
         text = self._sources.get(module)
@@ -283,22 +296,33 @@ class Tables:
 
     def _imported_from(self, module: str, symbol: str) -> str:
         """Where a private module has a name from, if it only imports it; else an empty string."""
-        for origin, several, single, alias in _IMPORT.findall(self._source(module)):
+        text = self._source(module)
+        for origin, several, single, alias in _IMPORT.findall(text):
             for name, asname in [(single, alias)] if single else map(_split_alias, several.split(",")):
                 if (asname or name) == symbol:
                     return f"{origin}.{name}"
+        if self.folder is not None and symbol not in _top_names(text):
+            for origin in _STAR_IMPORT.findall(text):
+                if origin.startswith("tensorflow.") and symbol in self._defined(origin):
+                    return f"{origin}.{symbol}"
         return ""
 
 
 def _top_names(text: str) -> frozenset[str]:
-    """What a module's text defines or imports at its top level; `*` stands for what nobody can tell."""
-    if not text or _STAR_IMPORT.search(text):
+    """What a module's text defines or imports by name at its top level; `*` stands for what nobody can tell."""
+    if not text:
         return frozenset("*")
-    names = set(_DEFINITION.findall(text))
-    for targets in _ASSIGNMENT.findall(text):
-        names.update(_WORD.findall(targets))
-    for imported in _IMPORTED.findall(text):
-        names.update(_WORD.findall(imported))
+    names: set[str] = set()
+    for statement in _TOP_LEVEL.split(text):
+        if not _BLOCK.match(statement):
+            statement = (
+                statement.partition("\n")[0] if statement.startswith(("def ", "class ", "@")) else statement
+            )
+        names.update(_DEFINITION.findall(statement))
+        for targets in _ASSIGNMENT.findall(statement):
+            names.update(_WORD.findall(targets))
+        for imported in _IMPORTED.findall(statement):
+            names.update(_WORD.findall(imported))
     return frozenset(names)
 
 

@@ -85,6 +85,49 @@ def test_a_private_name_has_the_public_name_of_the_very_thing() -> None:
     )
 
 
+def test_tensorflow_agrees_about_what_its_private_modules_hold() -> None:
+    modules = [
+        "ops.array_ops",
+        "ops.control_flow_ops",
+        "ops.nn",
+        "ops.math_ops",
+        "framework.ops",
+        "training.saver",
+    ]
+    program = (
+        "import sys, json, importlib\n"
+        "names = json.load(sys.stdin)\n"
+        "held = {n: dir(importlib.import_module('tensorflow.python.' + n)) for n in names}\n"
+        "print(json.dumps(held))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=json.dumps(modules), capture_output=True, text=True, check=True
+    )
+    held = json.loads(done.stdout.splitlines()[-1])
+    everything = {name for names in held.values() for name in names if not name.startswith("_")}
+    for module, names in held.items():
+        known = {n for n in everything if INSTALLED.exists(f"tensorflow.python.{module}.{n}")}
+        assert not {n for n in names if not n.startswith("_")} - known
+        assert not (known - set(names)) & {
+            "stack",
+            "while_loop",
+            "cond",
+            "case",
+            "Assert",
+            "Saver",
+            "Graph",
+            "relu",
+        }
+
+
+def test_what_a_private_module_has_lost_is_the_public_name() -> None:
+    assert not INSTALLED.exists("tensorflow.python.ops.control_flow_ops.cond")
+    assert INSTALLED.canonical("tensorflow.python.ops.control_flow_ops.cond") == "tf.cond"
+    assert INSTALLED.canonical("tensorflow.python.ops.array_ops.stack") == "tf.stack"
+    # Brought by `import *`, and the very thing.
+    assert INSTALLED.canonical("tensorflow.python.ops.math_ops.tanh") == "tf.tanh"
+
+
 def test_renames_have_no_target_that_is_gone() -> None:
     assert INSTALLED.renames["tf.contrib.data.Counter"] == "tf.data.experimental.Counter"
     assert len(INSTALLED.renames) > 500
