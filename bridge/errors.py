@@ -125,6 +125,14 @@ class DifferentWorkersError(BridgeError, ValueError):
     """The processes of one job are about to do different things, which would make them wait for each other for ever."""
 
 
+class LegacyKerasError(BridgeError, ImportError):
+    """Keras 2 (tf_keras) was asked for and cannot be had: it is not installed, or Keras 3 is in use already."""
+
+
+class HParamsError(BridgeError, ValueError):
+    """A hyperparameter of a name, type or text that cannot be."""
+
+
 class StepGraphWarning(UserWarning):
     """The step runs in another way than the model's compile options say, and why."""
 

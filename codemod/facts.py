@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Literal
 from codemod.layout import Layout, first_line
 from codemod.names import PACKAGES, Binding, Names, Scope, Use
 from codemod.proposals import Insertion, Make, Proposal
-from codemod.results import Fix
+from codemod.results import Fix, Loop
 from codemod.settings import Settings
 from codemod.suppressions import Comments
 from codemod.tables import Tables
@@ -93,6 +93,8 @@ class FileFacts:
         self.taken: set[ast.AST] = set()
         self.replaced: set[ast.AST] = set()
         self.edited: set[ast.AST] = set()
+        self.proposed: set[ast.AST] = set()
+        self.loops: tuple[Loop, ...] = ()
         self._index: dict[str, list[Use]] | None = None
 
     # -- Names -----------------------------------------------------------------------------------------------------
@@ -250,6 +252,7 @@ class FileFacts:
     def settle(self, proposal: Proposal, *, suppressed: bool = False) -> None:
         """Notes that the names of a proposal are taken, and whether they are gone from the new text."""
         self.taken.update(proposal.takes)
+        self.proposed.add(proposal.node)
         if not suppressed and self.applies(proposal):
             self.replaced.update(proposal.takes)
             if proposal.make is not None:

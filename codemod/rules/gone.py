@@ -38,6 +38,7 @@ from collections.abc import Iterator
 from codemod.facts import FileFacts
 from codemod.names import Import, Use
 from codemod.proposals import Proposal
+from codemod.rules.legacy_layers import chooses_legacy_keras, is_legacy
 
 CODE = "TFB901"
 TRIGGER = r"tensorflow|keras"
@@ -121,7 +122,7 @@ _GUIDANCE: dict[str, tuple[str, str]] = {
 def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes a finding for each use and import of a name that is gone."""
     for use in file.names.chains:
-        if use.root not in file.taken and not _is_there(file, use):
+        if use.root not in file.taken and not _is_there(file, use) and not _is_settled_elsewhere(file, use):
             yield _finding(file, use.node, _shown(file, use.name))
     for imported in file.names.imports:
         name = file.tables.canonical(imported.raw)
@@ -145,7 +146,7 @@ def _is_there(file: FileFacts, use: Use) -> bool:
         and use.binding.raw == "tensorflow"
     ):
         return False
-    if file.tables.exists(use.name):
+    if file.tables.exists(use.name) or (is_legacy(use.name) and chooses_legacy_keras(file)):
         return True
     return (
         use.name.startswith("tf.")
@@ -155,9 +156,18 @@ def _is_there(file: FileFacts, use: Use) -> bool:
     )
 
 
+def _is_settled_elsewhere(file: FileFacts, use: Use) -> bool:
+    """Whether the name is an alias, `size = vgg.default_size`, of something that has been dealt with there."""
+    binding = use.binding
+    if binding is None or binding.kind != "alias" or binding.value is None:
+        return False
+    value = file.use_of(binding.value)
+    return value is not None and value.root in file.taken
+
+
 def _is_settled(file: FileFacts, imported: Import) -> bool:
     """Whether the import line is rewritten or removed already, or may fail because the file catches that."""
-    if imported.statement in file.edited or imported.alias in file.edited:
+    if imported.statement in file.proposed or imported.alias in file.proposed:
         return True
     for ancestor in file.ancestors(imported.statement):
         if isinstance(ancestor, ast.Try) and any(_catches(handler) for handler in ancestor.handlers):

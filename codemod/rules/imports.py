@@ -161,6 +161,8 @@ class _Target:
 def _by_statement(file: FileFacts) -> dict[ast.Import | ast.ImportFrom, list[Import]]:
     groups: dict[ast.Import | ast.ImportFrom, list[Import]] = {}
     for imported in file.names.imports:
+        if imported.statement in file.edited:
+            continue  # By a rule that has moved all of it elsewhere.
         if imported.raw.partition(".")[0] in (
             "tensorflow",
             "keras",

@@ -64,6 +64,9 @@ _ANCIENT = {
     "tf.initialize_tables": "tf.tables_initializer",
 }
 
+# The table knows a name for these, but a function that wants other arguments: a step, for instance.
+_OTHERS = ("tf.contrib.summary.",)
+
 # These took the tag as it is; today's make a name of it, and scope it.
 _UNSAFE = frozenset({"tf.scalar_summary", "tf.histogram_summary"})
 
@@ -83,7 +86,7 @@ def check(file: FileFacts) -> Iterator[Proposal]:
 def _target(file: FileFacts, use: Use) -> str:
     """The canonical name that a use has today, or an empty string."""
     new = _ANCIENT.get(use.name) or file.tables.renames.get(use.name, "")
-    if not new or file.tables.exists(use.name):
+    if not new or file.tables.exists(use.name) or use.name.startswith(_OTHERS):
         return ""
     name = file.tables.canonical("tensorflow" + new[2:])
     if file.tables.exists(name):

@@ -1,3 +1,4 @@
+import bridge
 import tensorflow.compat.v1 as tf
 # TODO(codemod TFB901): tf.contrib.crf.crf_decode does not exist any more. tensorflow_addons.text.crf had it; copy its three functions
 from tensorflow.contrib.crf import crf_decode
@@ -5,8 +6,7 @@ from tensorflow.contrib.crf import crf_decode
 import tensorflow.contrib.seq2seq as seq2seq
 
 
-# TODO(codemod TFB901): tf.estimator.Estimator does not exist any more. Use bridge.estimator, which has the same names, or Keras
-class Model(tf.estimator.Estimator):
+class Model(bridge.estimator.Estimator):
     def decode(self, x):
         # TODO(codemod TFB901): tf.contrib.seq2seq.dynamic_decode does not exist any more. tensorflow_addons.seq2seq had it; write the decoding loop with Keras or tf.while_loop
         # TODO(codemod TFB901): tf.contrib.crf.crf_decode does not exist any more. tensorflow_addons.text.crf had it; copy its three functions

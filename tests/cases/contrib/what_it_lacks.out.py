@@ -1,0 +1,11 @@
+import tensorflow.compat.v1 as tf
+
+# TODO(codemod TFB901): tf.contrib.framework.nest does not exist any more. Copy what you need from TensorFlow 1.15's contrib, or find the project that took it over
+nest = tf.contrib.framework.nest
+
+
+def tables(words):
+    tf.placeholder(tf.float32)
+    nest.flatten_dict_items({})
+    # TODO(codemod TFB304): tf.contrib.lookup.index_table_from_tensor has no argument 'mapping' or 'hasher_spec' in its successor. Call bridge.lookup.index_table_from_tensor with vocabulary_list; words hash as by default
+    return tf.contrib.lookup.index_table_from_tensor(mapping=words), tf.nest.flatten(words)

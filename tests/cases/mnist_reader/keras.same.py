@@ -1,0 +1,3 @@
+from tensorflow import keras
+
+(x, y), _ = keras.datasets.mnist.load_data()
