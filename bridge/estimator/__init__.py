@@ -2,7 +2,15 @@
 
 from typing import Any
 
-from bridge.estimator import experimental, export, inputs
+from bridge.estimator import experimental, export, inputs, tpu
+from bridge.estimator.canned import (
+    DNNClassifier,
+    DNNRegressor,
+    LinearClassifier,
+    LinearRegressor,
+    classifier_parse_example_spec,
+    regressor_parse_example_spec,
+)
 from bridge.estimator.estimator import Estimator
 from bridge.estimator.exporter import BestExporter, Exporter, FinalExporter, LatestExporter
 from bridge.estimator.extenders import add_metrics
@@ -25,6 +33,7 @@ from bridge.estimator.hooks import (
     StopAtStepHook,
     SummarySaverHook,
 )
+from bridge.estimator.keras_estimator import model_to_estimator
 from bridge.estimator.mode_keys import ModeKeys
 from bridge.estimator.model_fn import EstimatorSpec
 from bridge.estimator.run_config import RunConfig
@@ -37,6 +46,8 @@ __all__ = [
     "BestExporter",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
+    "DNNClassifier",
+    "DNNRegressor",
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
@@ -46,6 +57,8 @@ __all__ = [
     "FinalOpsHook",
     "GlobalStepWaiterHook",
     "LatestExporter",
+    "LinearClassifier",
+    "LinearRegressor",
     "LoggingTensorHook",
     "ModeKeys",
     "NanLossDuringTrainingError",
@@ -64,9 +77,13 @@ __all__ = [
     "VocabInfo",
     "WarmStartSettings",
     "add_metrics",
+    "classifier_parse_example_spec",
     "experimental",
     "export",
     "inputs",
+    "model_to_estimator",
+    "regressor_parse_example_spec",
+    "tpu",
     "train_and_evaluate",
 ]
 

@@ -367,7 +367,7 @@ class Estimator:
                 with self._graph(None):
                     receiver = receiver_fn()
                     labels = getattr(receiver, "labels", None)
-                    spec = self._call_model_fn(receiver.features, labels, mode, self.config)
+                    spec = self._call_model_fn(receiver.features, labels, mode, self.config, is_export=True)
                     export.add_graph(mode, receiver, spec, checkpoint_path, self._config.session_config)
         return export.path.encode()
 
@@ -442,17 +442,30 @@ class Estimator:
     def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
         return call_by_name(input_fn, mode=mode, params=self.params, config=self.config)
 
-    def _call_model_fn(self, features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+    def _call_model_fn(
+        self, features: Any, labels: Any, mode: str, config: RunConfig, *, is_export: bool = False
+    ) -> EstimatorSpec:
         if labels is not None and "labels" not in argument_names(self._model_fn):
             raise EstimatorError("model_fn does not take labels, but input_fn returns labels.")
         tf1.logging.info("Calling model_fn.")
-        spec = call_by_name(
-            self._model_fn, features=features, labels=labels, mode=mode, params=self.params, config=config
+        params = self._params_of_model(mode, is_export)
+        returned = call_by_name(
+            self._model_fn, features=features, labels=labels, mode=mode, params=params, config=config
         )
         tf1.logging.info("Done calling model_fn.")
-        if not isinstance(spec, EstimatorSpec):
-            raise EstimatorError(f"model_fn should return an EstimatorSpec, but it returned {spec!r}.")
-        return spec
+        return self._spec(returned, mode, config)
+
+    def _params_of_model(self, mode: str, is_export: bool) -> Any:
+        """Returns what the `model_fn` gets as params."""
+        del mode, is_export
+        return self.params
+
+    def _spec(self, returned: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+        """Returns what the `model_fn` returned, checked."""
+        del mode, config
+        if not isinstance(returned, EstimatorSpec):
+            raise EstimatorError(f"model_fn should return an EstimatorSpec, but it returned {returned!r}.")
+        return returned
 
     def _warm_start(self, checkpoint_path: str | None) -> None:
         """Starts warm where nothing is restored."""

@@ -130,13 +130,24 @@ def run(
         while not session.should_stop():
             session.run(evaluation.update_op)
     results: dict[str, Any] = final.final_ops_values
+    write(results, checkpoint_path, output_dir)
+    return results
+
+
+def write(results: Mapping[str, Any], checkpoint_path: str | None, output_dir: str) -> None:
+    """Writes what an evaluation came to; the default graph goes with it.
+
+    Args:
+      results: The values by name; `global_step` is one of them.
+      checkpoint_path: The checkpoint, or None.
+      output_dir: The folder of the events.
+    """
     step = results[GLOBAL_STEP]
     _write(output_dir, _summary(results), step)
     if checkpoint_path:
         path = tf1.Summary()
         path.value.add(tag="checkpoint_path", tensor=tf.make_tensor_proto(checkpoint_path, tf.string))
         _write(output_dir, path, step)
-    return results
 
 
 def _write(output_dir: str, summary: Any, step: int) -> None:

@@ -69,6 +69,7 @@ WORKS: tuple[str, ...] = (
     "inputs.numpy_input_fn",
     "inputs.pandas_input_fn",
     "regressor_parse_example_spec",
+    "tpu.InputPipelineConfig",
     "tpu.RunConfig",
     "tpu.TPUConfig",
     "tpu.TPUEstimator",
@@ -118,7 +119,6 @@ MISSING: dict[str, str] = {
     "experimental.linear_logit_fn_builder": (
         "Use a keras.layers.Dense(units) over keras.layers.CategoryEncoding, or tf.compat.v1 variables in the model_fn."
     ),
-    "tpu.InputPipelineConfig": _TPU,
     "tpu.experimental.EmbeddingConfigSpec": _TPU,
 }
 

@@ -50,8 +50,7 @@ class Export:
           sleep: Waits for a number of seconds.
         """
         self.path = timestamped(base, clock, sleep)
-        folder, name = os.path.split(self.path)
-        self._temporary = os.path.join(folder, f"temp-{name}")  # noqa: PTH118 - it may be gs://
+        self._temporary = _temporary(self.path)
         self._as_text, self._assets_extra = as_text, dict(assets_extra or {})
         self._builder = tf1.saved_model.Builder(self._temporary)
         self._has_variables = False
@@ -113,11 +112,39 @@ class Export:
                 tf.io.gfile.rmtree(self._temporary)
             return
         self._builder.save(self._as_text)
-        for destination, source in self._assets_extra.items():
-            target = os.path.join(self._temporary, "assets.extra", destination)  # noqa: PTH118 - it may be gs://
-            tf.io.gfile.makedirs(os.path.dirname(target))  # noqa: PTH120
-            tf.io.gfile.copy(source, target)
+        _add_assets(self._temporary, self._assets_extra)
         tf.io.gfile.rename(self._temporary, self.path)
+
+
+def _add_assets(folder: str, assets_extra: Mapping[str, str]) -> None:
+    for destination, source in assets_extra.items():
+        target = os.path.join(folder, "assets.extra", destination)  # noqa: PTH118 - it may be gs://
+        tf.io.gfile.makedirs(os.path.dirname(target))  # noqa: PTH120
+        tf.io.gfile.copy(source, target)
+
+
+def publish(write: Callable[[str], object], path: str, assets_extra: Mapping[str, str] | None) -> None:
+    """Lets a function write a SavedModel, which is there as a whole or not at all.
+
+    Args:
+      write: Writes to the folder that it gets.
+      path: The folder of the SavedModel.
+      assets_extra: From paths inside of `assets.extra` to files.
+    """
+    temporary = _temporary(path)
+    try:
+        write(temporary)
+        _add_assets(temporary, assets_extra or {})
+    except BaseException:
+        if tf.io.gfile.exists(temporary):
+            tf.io.gfile.rmtree(temporary)
+        raise
+    tf.io.gfile.rename(temporary, path)
+
+
+def _temporary(path: str) -> str:
+    folder, name = os.path.split(path)
+    return os.path.join(folder, f"temp-{name}")  # noqa: PTH118 - it may be gs://
 
 
 def _without_private(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -184,3 +211,8 @@ def timestamped(base: str, clock: Callable[[], float], sleep: Callable[[float], 
     raise EstimatorError(
         f"Failed to obtain a unique export directory name in {base} after {_ATTEMPTS} attempts. Give another export_dir_base."
     )
+
+
+def timestamped_now(base: str) -> str:
+    """Returns `timestamped` by the system's clock."""
+    return timestamped(base, time.time, time.sleep)

@@ -1,0 +1,209 @@
+"""The four canned estimators that scripts use most."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import tensorflow as tf
+
+from bridge.estimator.canned.heads import RegressionHead, classifier_head
+from bridge.estimator.canned.networks import deep_model_fn, linear_model_fn
+from bridge.estimator.errors import EstimatorError
+from bridge.estimator.estimator import Estimator
+from bridge.estimator.run_config import RunConfig
+
+_SUM = tf.compat.v1.losses.Reduction.SUM
+
+
+def _columns(feature_columns: Iterable[Any] | None) -> tuple[Any, ...]:
+    columns = tuple(feature_columns or ())
+    if not columns:
+        raise EstimatorError("feature_columns must not be empty. Give columns of tf.feature_column.")
+    return columns
+
+
+class DNNClassifier(Estimator):
+    """Dense layers over feature columns, for classes (`tf.estimator.DNNClassifier`)."""
+
+    def __init__(
+        self,
+        hidden_units: Iterable[int],
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        n_classes: int = 2,
+        weight_column: Any = None,
+        label_vocabulary: Sequence[str] | None = None,
+        optimizer: Any = "Adagrad",
+        activation_fn: Any = tf.nn.relu,
+        dropout: float | None = None,
+        input_layer_partitioner: Any = None,
+        config: RunConfig | None = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = _SUM,
+        batch_norm: bool = False,
+    ) -> None:
+        """Takes the network.
+
+        Args:
+          hidden_units: The size of each hidden layer.
+          feature_columns: Dense columns of `tf.feature_column`.
+          model_dir: As for `Estimator`.
+          n_classes: How many classes there are. Labels are their ids.
+          weight_column: The name of the feature that weighs examples, or a numeric column.
+          label_vocabulary: The classes' names, if labels are strings.
+          optimizer: A v1 optimizer, a function that makes one, or Adagrad, Adam, Ftrl, RMSProp or SGD.
+          activation_fn: The hidden layers' activation.
+          dropout: The probability with which a value is dropped.
+          input_layer_partitioner: A partitioner of the columns' variables.
+          config: As for `Estimator`.
+          warm_start_from: As for `Estimator`.
+          loss_reduction: One of `tf.compat.v1.losses.Reduction`.
+          batch_norm: Whether batch normalization comes after each hidden layer.
+
+        Raises:
+          EstimatorError: (a ValueError) an argument cannot be.
+        """
+        head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
+        model_fn = deep_model_fn(
+            head,
+            tuple(hidden_units),
+            _columns(feature_columns),
+            optimizer,
+            activation_fn,
+            dropout,
+            batch_norm,
+            input_layer_partitioner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class DNNRegressor(Estimator):
+    """Dense layers over feature columns, for numbers (`tf.estimator.DNNRegressor`)."""
+
+    def __init__(
+        self,
+        hidden_units: Iterable[int],
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        label_dimension: int = 1,
+        weight_column: Any = None,
+        optimizer: Any = "Adagrad",
+        activation_fn: Any = tf.nn.relu,
+        dropout: float | None = None,
+        input_layer_partitioner: Any = None,
+        config: RunConfig | None = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = _SUM,
+        batch_norm: bool = False,
+    ) -> None:
+        """Takes the network.
+
+        Args:
+          hidden_units: As for `DNNClassifier`.
+          feature_columns: As for `DNNClassifier`.
+          model_dir: As for `Estimator`.
+          label_dimension: How many numbers a label has.
+          weight_column: As for `DNNClassifier`.
+          optimizer: As for `DNNClassifier`.
+          activation_fn: As for `DNNClassifier`.
+          dropout: As for `DNNClassifier`.
+          input_layer_partitioner: As for `DNNClassifier`.
+          config: As for `Estimator`.
+          warm_start_from: As for `Estimator`.
+          loss_reduction: As for `DNNClassifier`.
+          batch_norm: As for `DNNClassifier`.
+
+        Raises:
+          EstimatorError: (a ValueError) an argument cannot be.
+        """
+        model_fn = deep_model_fn(
+            RegressionHead(label_dimension, weight_column, loss_reduction),
+            tuple(hidden_units),
+            _columns(feature_columns),
+            optimizer,
+            activation_fn,
+            dropout,
+            batch_norm,
+            input_layer_partitioner,
+        )
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class LinearClassifier(Estimator):
+    """A linear model over feature columns, for classes (`tf.estimator.LinearClassifier`)."""
+
+    def __init__(
+        self,
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        n_classes: int = 2,
+        weight_column: Any = None,
+        label_vocabulary: Sequence[str] | None = None,
+        optimizer: Any = "Ftrl",
+        config: RunConfig | None = None,
+        partitioner: Any = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = _SUM,
+        sparse_combiner: str = "sum",
+    ) -> None:
+        """Takes the model.
+
+        Args:
+          feature_columns: Columns of `tf.feature_column`, dense or categorical.
+          model_dir: As for `Estimator`.
+          n_classes: As for `DNNClassifier`.
+          weight_column: As for `DNNClassifier`.
+          label_vocabulary: As for `DNNClassifier`.
+          optimizer: As for `DNNClassifier`.
+          config: As for `Estimator`.
+          partitioner: A partitioner of the variables.
+          warm_start_from: As for `Estimator`.
+          loss_reduction: As for `DNNClassifier`.
+          sparse_combiner: How several values of a categorical column come together: sum, mean or sqrtn.
+
+        Raises:
+          EstimatorError: (a ValueError) an argument cannot be.
+        """
+        head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
+        model_fn = linear_model_fn(head, _columns(feature_columns), optimizer, partitioner, sparse_combiner)
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
+
+
+class LinearRegressor(Estimator):
+    """A linear model over feature columns, for numbers (`tf.estimator.LinearRegressor`)."""
+
+    def __init__(
+        self,
+        feature_columns: Iterable[Any],
+        model_dir: str | os.PathLike[str] | None = None,
+        label_dimension: int = 1,
+        weight_column: Any = None,
+        optimizer: Any = "Ftrl",
+        config: RunConfig | None = None,
+        partitioner: Any = None,
+        warm_start_from: Any = None,
+        loss_reduction: str = _SUM,
+        sparse_combiner: str = "sum",
+    ) -> None:
+        """Takes the model.
+
+        Args:
+          feature_columns: As for `LinearClassifier`.
+          model_dir: As for `Estimator`.
+          label_dimension: As for `DNNRegressor`.
+          weight_column: As for `DNNClassifier`.
+          optimizer: As for `DNNClassifier`.
+          config: As for `Estimator`.
+          partitioner: As for `LinearClassifier`.
+          warm_start_from: As for `Estimator`.
+          loss_reduction: As for `DNNClassifier`.
+          sparse_combiner: As for `LinearClassifier`.
+
+        Raises:
+          EstimatorError: (a ValueError) an argument cannot be.
+        """
+        head = RegressionHead(label_dimension, weight_column, loss_reduction)
+        model_fn = linear_model_fn(head, _columns(feature_columns), optimizer, partitioner, sparse_combiner)
+        super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
