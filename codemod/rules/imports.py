@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING
 
 from codemod.facts import FileFacts
 from codemod.names import Binding, Import, Use
-from codemod.proposals import Make, Proposal
+from codemod.proposals import Make, Proposal, Written
 from codemod.results import Fix
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def _explicit_uses(file: FileFacts) -> Iterator[Proposal]:
             continue
         spelled = f"{use.root.id}.compat.v1"
         yield file.edit(
-            use.root, f"{_short(file, use)} is TF1's: {spelled}{_short(file, use)[2:]}", _written(spelled)
+            use.root, f"{_short(file, use)} is TF1's: {spelled}{_short(file, use)[2:]}", Written(spelled)
         )
 
 
@@ -138,20 +138,16 @@ def _short(file: FileFacts, use: Use) -> str:
     return file.tables.symbol(use.name)
 
 
-def _written(spelled: str) -> Make:
-    def make(node: cst.CSTNode) -> cst.CSTNode:
-        from codemod import cst_tools
-
-        return cst_tools.written_as(node, spelled)
-
-    return make
+def written(spelled: str) -> Make:
+    """The edit that writes an expression as another dotted name."""
+    return Written(spelled)
 
 
 # -- Import statements -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Target:
+class Target:
     """What an imported name is to be imported from: module and name; `module` is empty if it goes."""
 
     module: str
@@ -161,7 +157,7 @@ class _Target:
 def _by_statement(file: FileFacts) -> dict[ast.Import | ast.ImportFrom, list[Import]]:
     groups: dict[ast.Import | ast.ImportFrom, list[Import]] = {}
     for imported in file.names.imports:
-        if imported.statement in file.edited:
+        if file.edited.intersection((imported.statement, *imported.statement.names)):
             continue  # By a rule that has moved all of it elsewhere.
         if imported.raw.partition(".")[0] in (
             "tensorflow",
@@ -180,7 +176,7 @@ def _statement(
         for imported in imports:
             if imported.binding and imported.binding.raw == "tensorflow" and file.swaps(imported.binding):
                 message = f"TF1 code: import tensorflow.compat.v1 as {imported.binding.name}"
-                yield file.edit(imported.alias, message, _renamed_alias("tensorflow.compat.v1"))
+                yield file.edit(imported.alias, message, Written("tensorflow.compat.v1"))
         dropped = {i.alias for i in imports if _goes(file, i, gone)}
         if dropped:
             yield _without(file, statement, dropped)
@@ -193,10 +189,10 @@ def _statement(
         yield _without(file, statement, dropped)
         return
     message = _from_message(statement, targets)
-    yield file.edit(statement, message, _from_import(statement, targets), fix=_fix(file, statement, dropped))
+    yield file.edit(statement, message, from_import(statement, targets), fix=_fix(file, statement, dropped))
 
 
-def _from_message(statement: ast.ImportFrom, targets: dict[ast.alias, _Target]) -> str:
+def _from_message(statement: ast.ImportFrom, targets: dict[ast.alias, Target]) -> str:
     changed = [(a, t) for a, t in targets.items() if t.module and t.module != statement.module]
     if not changed:
         return f"{statement.module}.{next(a.name for a, t in targets.items() if not t.module)} is no longer needed"
@@ -205,13 +201,13 @@ def _from_message(statement: ast.ImportFrom, targets: dict[ast.alias, _Target]) 
     return f"{statement.module}.{alias.name} is {why}: from {target.module} import {target.name}"
 
 
-def _target(file: FileFacts, statement: ast.ImportFrom, imported: Import, gone: set[ast.AST]) -> _Target:
+def _target(file: FileFacts, statement: ast.ImportFrom, imported: Import, gone: set[ast.AST]) -> Target:
     """Where a name of a `from` import is to come from."""
-    stays = _Target(statement.module or "", imported.alias.name)
+    stays = Target(statement.module or "", imported.alias.name)
     if imported.binding is None or statement.level:
         return _star_target(file, statement) if imported.binding is None else stays
     if _goes(file, imported, gone):
-        return _Target("", "")
+        return Target("", "")
     name = file.tables.canonical(imported.raw)
     if imported.raw.startswith("tensorflow.python."):
         if not _is_public(file, name, imported.raw) or not file.tables.is_symbol(name):
@@ -221,16 +217,16 @@ def _target(file: FileFacts, statement: ast.ImportFrom, imported: Import, gone: 
     module, _, leaf = name[3:].rpartition(".")
     if module and file.tables.v1.get(module) != "":
         return stays  # Something like `flags`, which is no package to import from.
-    return _Target(f"tensorflow.compat.v1.{module}".rstrip("."), leaf)
+    return Target(f"tensorflow.compat.v1.{module}".rstrip("."), leaf)
 
 
-def _star_target(file: FileFacts, statement: ast.ImportFrom) -> _Target:
+def _star_target(file: FileFacts, statement: ast.ImportFrom) -> Target:
     module = statement.module or ""
     if (module == "tensorflow" or file.is_plain(module)) and file.namespace == "v1":
         rest = module[11:]
         if not rest or file.tables.exists(f"tf.{rest}"):
-            return _Target(f"tensorflow.compat.v1.{rest}".rstrip("."), "*")
-    return _Target(module, "*")
+            return Target(f"tensorflow.compat.v1.{rest}".rstrip("."), "*")
+    return Target(module, "*")
 
 
 def _goes(file: FileFacts, imported: Import, gone: set[ast.AST]) -> bool:
@@ -290,13 +286,9 @@ def _fix(file: FileFacts, statement: ast.stmt, dropped: set[ast.alias]) -> Fix:
     return "unsafe" if lost else "safe"
 
 
-def _renamed_alias(module: str) -> Make:
-    def make(node: cst.CSTNode) -> cst.CSTNode:
-        from codemod import cst_tools
-
-        return node.with_changes(name=cst_tools.dotted(module))
-
-    return make
+def renamed_alias(module: str) -> Make:
+    """The edit that makes `import X as Y` an import of another module."""
+    return Written(module)
 
 
 def _small(line: cst.SimpleStatementLine, statement: ast.stmt) -> cst.Import | cst.ImportFrom:
@@ -354,7 +346,7 @@ def _last_comma(small: cst.Import | cst.ImportFrom, alias: cst.ImportAlias) -> c
     return own.with_changes(whitespace_after=white.with_changes(indent=indent, last_line=rest))
 
 
-def _from_import(statement: ast.ImportFrom, targets: dict[ast.alias, _Target]) -> Make:
+def from_import(statement: ast.ImportFrom, targets: dict[ast.alias, Target]) -> Make:
     """Writes a `from` import as one import per module, the first in the old one's layout."""
 
     def make(node: cst.CSTNode) -> cst.CSTNode | cst.FlattenSentinel[cst.CSTNode]:
@@ -397,7 +389,7 @@ def _separated(new: list[cst.BaseSmallStatement], old: cst.ImportFrom) -> list[c
     ]
 
 
-def _named(node: cst.ImportAlias, alias: ast.alias, target: _Target) -> cst.ImportAlias:
+def _named(node: cst.ImportAlias, alias: ast.alias, target: Target) -> cst.ImportAlias:
     """Imports the name that `target` says, and keeps the name by which the file knows it."""
     import libcst as cst
 

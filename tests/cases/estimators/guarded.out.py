@@ -1,0 +1,15 @@
+import os
+
+try:
+    from bridge import estimator as estimator_lib
+except ImportError:
+    from bridge import estimator as estimator_lib
+
+try:
+    from bridge import estimator as tf_estimator
+except ImportError:
+    tf_estimator = None
+
+
+def make(model_fn):
+    return estimator_lib.Estimator(model_fn, os.getcwd()) if tf_estimator else None
