@@ -11,18 +11,15 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from codemod.layout import Layout, first_line
 from codemod.names import PACKAGES, Binding, Names, Scope, Use
-from codemod.proposals import Insertion, Make, Proposal
+from codemod.proposals import Insertion, Make, Proposal, Written
 from codemod.results import Fix, Loop
 from codemod.settings import Settings
 from codemod.suppressions import Comments
 from codemod.tables import Tables
-
-if TYPE_CHECKING:
-    import libcst as cst
 
 Namespace = Literal["v1", "plain", "mixed"]
 
@@ -507,22 +504,13 @@ class FileFacts:
         source = self.source(use.node)
         if "#" in source and source.count(".") != spelled.count("."):
             fix = "unsafe"  # A comment between the dots would be lost.
-        return self.edit(use.node, message, _write(spelled), fix=fix, why=why, remedy=remedy)
+        return self.edit(use.node, message, Written(spelled), fix=fix, why=why, remedy=remedy)
 
     def _roots(self, node: ast.AST) -> tuple[ast.AST, ...]:
         inner = node.func if isinstance(node, ast.Call) else node
         while isinstance(inner, ast.Attribute):
             inner = inner.value
         return (inner,) if isinstance(inner, ast.Name) else ()
-
-
-def _write(name: str) -> Make:
-    def make(node: cst.CSTNode) -> cst.CSTNode:
-        from codemod import cst_tools
-
-        return cst_tools.written_as(node, name)
-
-    return make
 
 
 _SESSIONS = (

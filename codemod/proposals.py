@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
@@ -16,6 +17,40 @@ if TYPE_CHECKING:
 Make: TypeAlias = (
     "Callable[[cst.CSTNode], cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]]"
 )
+
+
+_DOTTED = re.compile(r"\w+(?:\.\w+)*")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """Makes an expression, or the module of an import alias, another dotted name.
+
+    By far the most edits are of this kind. Where only a dotted name stands, the file's text says all that there is to know,
+    and no tree is made for it.
+
+    Attributes:
+      name: The new name.
+    """
+
+    name: str
+
+    def __call__(self, node: cst.CSTNode) -> cst.CSTNode:
+        """Does it to a libcst node."""
+        import libcst as cst
+
+        from codemod import cst_tools
+
+        if isinstance(node, cst.ImportAlias):
+            return node.with_changes(name=cst_tools.dotted(self.name))
+        return cst_tools.written_as(node, self.name)
+
+    def text(self, node: ast.AST, source: str) -> str | None:
+        """The new text of a node; None if there is more to it than a dotted name."""
+        dotted = _DOTTED.match(source)
+        if isinstance(node, ast.alias):
+            return self.name + source[dotted.end() :] if dotted and dotted[0] == node.name else None
+        return self.name if dotted and dotted[0] == source else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,7 @@
 """Writes the edits into a file's text with libcst, and leaves everything else byte for byte.
 
-Only the statements that hold an edit are parsed: a statement's lines, or just the header of a compound statement, are
+What turns one dotted name into another is written into the text as it is. Only the statements that hold any other edit are
+parsed: a statement's lines, or just the header of a compound statement, are
 cut out, given the `if 1:` or `try:` that their indentation or keyword needs, and parsed. The `ast` nodes of the edits are
 found again by their position, which both trees agree on. One transformer then applies the edits from the inside out.
 """
@@ -9,13 +10,15 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import itertools
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
 from codemod.layout import begins_line, first_line, indent_step, line_statement, siblings
-from codemod.proposals import Make
+from codemod.proposals import Make, Written
 
 if TYPE_CHECKING:
     from codemod.facts import FileFacts
@@ -76,11 +79,37 @@ def rewrite(
     Raises:
       RewriteError: If libcst cannot read the statements, or a place is not found again.
     """
+    for (former, _), (later, _) in itertools.pairwise(sorted(edits, key=lambda edit: id(edit[0]))):
+        if former is later:
+            raise RewriteError(f"two edits of one place, in line {getattr(later, 'lineno', '?')}")
     try:
         return _rewrite(facts, _Units(facts), edits, insertions, comments, removals)
     except RewriteError:
         # What stands inside a statement is not always a statement of its own to libcst: try those of the top level.
         return _rewrite(facts, _TopUnits(facts), edits, insertions, comments, removals)
+
+
+def _plain(facts: FileFacts, edits: Sequence[Edit]) -> dict[ast.AST, tuple[int, int, str]]:
+    """The edits that need no tree, with the places and texts that they change; without those that lie in each other."""
+    found: list[tuple[int, int, str, ast.AST]] = []
+    for node, make in edits:
+        if not isinstance(make, Written) or in_f_string(facts, node):
+            continue
+        line, column, end, end_column = facts.layout.span(node)
+        start = facts.layout.offset(line, column)
+        source = facts.layout.text[start : facts.layout.offset(end, end_column)]
+        new = make.text(node, source)
+        if new is not None:
+            found.append((start, start + len(source), new, node))
+    found.sort(key=lambda place: place[:2])
+    if any(later[0] < former[1] for former, later in itertools.pairwise(found)):
+        return {}
+    return {node: (start, end, new) for start, end, new, node in found}
+
+
+def in_f_string(facts: FileFacts, node: ast.AST) -> bool:
+    """Whether a node stands in an f-string, where `ast` has no true positions before Python 3.12."""
+    return any(isinstance(ancestor, ast.JoinedStr) for ancestor in facts.ancestors(node))
 
 
 def _rewrite(
@@ -93,8 +122,18 @@ def _rewrite(
 ) -> str:
     layout = facts.layout
     newline = layout.newline()
-    units = _merged(finder, edits)
+    plain = _plain(facts, edits)
+    units = _merged(finder, [edit for edit in edits if edit[0] not in plain])
     pieces = [(start, end, "") for start, end in removals if not any(u.start < start < u.end for u in units)]
+    starts = [unit.start for unit in units]
+    for edit in edits:
+        if edit[0] in plain:
+            piece = plain[edit[0]]
+            before = bisect_right(starts, piece[0]) - 1
+            if before >= 0 and piece[0] < units[before].end:
+                units[before].edits.append(edit)
+            else:
+                pieces.append(piece)
     for offset, text in insertions:
         if any(u.start < offset < u.end for u in units):
             raise RewriteError(f"an inserted line falls into a rewritten statement at offset {offset}")
@@ -228,12 +267,8 @@ class _TopUnits(_Units):
 
 def _merged(units: _Units, edits: Sequence[Edit]) -> list[_Unit]:
     """One unit for edits whose lines overlap."""
-    seen: dict[ast.AST, Make] = {}
     found: list[_Unit] = []
     for node, make in edits:
-        if node in seen:
-            raise RewriteError(f"two edits of one place, in line {getattr(node, 'lineno', '?')}")
-        seen[node] = make
         unit = units.unit(node)
         unit.edits.append((node, make))
         found.append(unit)
@@ -354,7 +389,7 @@ class _Finder:
         if isinstance(node, ast.stmt):
             kinds = _STATEMENTS.get(type(node), (cst.SimpleStatementLine,))
             found = self._of_kind(self.by_start.get((line + shift, column), ()), kinds)
-        elif self._in_f_string(node):
+        elif in_f_string(self.facts, node):
             found = self._by_order(node)
         else:
             span = (line + shift, column, end + shift, end_column)
@@ -384,9 +419,6 @@ class _Finder:
     ) -> cst.CSTNode | None:
         return next((n for n in nodes if isinstance(n, kinds)), None)
 
-    def _in_f_string(self, node: ast.AST) -> bool:
-        return any(isinstance(a, ast.JoinedStr) for a in self.facts.ancestors(node))
-
     def _by_order(self, node: ast.AST) -> cst.CSTNode | None:
         """Before Python 3.12 `ast` has no true positions inside f-strings: take the n-th of the same text there."""
         text = ast.unparse(node)
@@ -404,12 +436,12 @@ class _Finder:
             if isinstance(string, cst.FormattedString):
                 candidates += [n for n in _cst_depth_first(string) if isinstance(n, kind)]
         wanted = re.sub(r"\s", "", text)
-        spelled = [n for n in candidates if _plain(module.code_for_node(n)) == _plain(wanted)]
+        spelled = [n for n in candidates if _squeezed(module.code_for_node(n)) == _squeezed(wanted)]
         return spelled[same.index(node)] if node in same and len(spelled) == len(same) else None
 
     def _f_strings(self) -> Iterator[ast.JoinedStr]:
         for node in _depth_first(self.facts.tree):
-            if isinstance(node, ast.JoinedStr) and not self._in_f_string(node):
+            if isinstance(node, ast.JoinedStr) and not in_f_string(self.facts, node):
                 yield node
 
     def _inside_unit(self, node: ast.AST) -> bool:
@@ -417,7 +449,7 @@ class _Finder:
         return self.unit.start <= offset < self.unit.end
 
 
-def _plain(code: str) -> str:
+def _squeezed(code: str) -> str:
     return re.sub(r"\s", "", code).replace('"', "'").strip("()")
 
 

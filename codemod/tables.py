@@ -42,6 +42,8 @@ _BLOCK = re.compile(r"(?:try|except|else|finally|if|elif|with|for|while)\b")
 _DEFINITION = re.compile(r"^[ \t]*(?:async )?(?:def|class) (\w+)", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^[ \t]*((?:\w+ *(?:, *\w+ *)*=(?!=) *)+|\w+ *:(?=[^=\n]+=)|^\w+: )", re.MULTILINE)
 _IMPORTED = re.compile(r"^[ \t]*(?:from \S+ )?import (\([^)]*\)|[^\n]*)", re.MULTILINE)
+_RENAMED = re.compile(r"\w+\s+as\s+")
+_ONLY_TF1 = re.compile(r"(?<=^if tf2.enabled\(\):\n)((?: .*\n)*)else:\n(?: .*\n)*", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 
 # Packages that cannot be imported beside today's TensorFlow: they need internals that are gone.
@@ -116,7 +118,7 @@ class Tables:
     modules: frozenset[str]
     folder: Path | None = None
     _public: dict[str, str] = field(default_factory=dict, repr=False)
-    _sources: dict[str, str] = field(default_factory=dict, repr=False)
+    _sources: dict[str, str | None] = field(default_factory=dict, repr=False)
     _checked: dict[str, bool] = field(default_factory=dict, repr=False)
     _packages: frozenset[str] = frozenset()
     _definitions: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
@@ -177,7 +179,7 @@ class Tables:
                 return ".".join(["tf", public, *parts[length:]])
         if raw.startswith("tensorflow.python.keras."):
             name = f"tf.keras.{raw[24:]}"
-            return name if self.exists(name) else raw
+            return name if self.exists(name) and self._private_exists(raw) else raw
         return raw
 
     def _former(self, module: str, name: str) -> str | None:
@@ -277,26 +279,28 @@ class Tables:
         defined = self._definitions.get(module)
         if defined is None:
             text = self._source(module)
-            defined = self._definitions[module] = _top_names(text)  # Seen by modules that import each other.
-            for origin in _STAR_IMPORT.findall(text):
+            defined = frozenset("*") if text is None else _top_names(text)
+            self._definitions[module] = defined  # Seen by modules that import each other.
+            for origin in _STAR_IMPORT.findall(text or ""):
                 known = origin.startswith("tensorflow.") and not origin.endswith("_pb2")
                 brought = self._defined(origin) if known else frozenset("*")
                 defined |= {name for name in brought if not name.startswith("_")}
             self._definitions[module] = defined
         return defined
 
-    def _source(self, module: str) -> str:
-        text = self._sources.get(module)
-        if text is None and self.folder is not None:
+    def _source(self, module: str) -> str | None:
+        """A private module's text; empty for a folder without `__init__.py`, None for what is not written in Python."""
+        if module not in self._sources and self.folder is not None:
             path = self.folder.parent.joinpath(*module.split("."))
             candidates = [path.with_name(path.name + ".py"), path / "__init__.py"]
             found = next((c for c in candidates if c.is_file()), None)
-            text = self._sources[module] = found.read_text("utf-8", "replace") if found else ""
-        return text or ""
+            text = found.read_text("utf-8", "replace") if found else "" if path.is_dir() else None
+            self._sources[module] = text
+        return self._sources.get(module)
 
     def _imported_from(self, module: str, symbol: str) -> str:
         """Where a private module has a name from, if it only imports it; else an empty string."""
-        text = self._source(module)
+        text = self._source(module) or ""
         for origin, several, single, alias in _IMPORT.findall(text):
             for name, asname in [(single, alias)] if single else map(_split_alias, several.split(",")):
                 if (asname or name) == symbol:
@@ -309,11 +313,9 @@ class Tables:
 
 
 def _top_names(text: str) -> frozenset[str]:
-    """What a module's text defines or imports by name at its top level; `*` stands for what nobody can tell."""
-    if not text:
-        return frozenset("*")
+    """What a module's text defines or imports by name at its top level."""
     names: set[str] = set()
-    for statement in _TOP_LEVEL.split(text):
+    for statement in _TOP_LEVEL.split(_ONLY_TF1.sub(r"\1", text)):
         if not _BLOCK.match(statement):
             statement = (
                 statement.partition("\n")[0] if statement.startswith(("def ", "class ", "@")) else statement
@@ -322,7 +324,7 @@ def _top_names(text: str) -> frozenset[str]:
         for targets in _ASSIGNMENT.findall(statement):
             names.update(_WORD.findall(targets))
         for imported in _IMPORTED.findall(statement):
-            names.update(_WORD.findall(imported))
+            names.update(_WORD.findall(_RENAMED.sub("", imported)))
     return frozenset(names)
 
 

@@ -120,6 +120,15 @@ def test_tensorflow_agrees_about_what_its_private_modules_hold() -> None:
         }
 
 
+def test_a_private_package_holds_its_modules_and_no_others() -> None:
+    assert INSTALLED.exists("tensorflow.python.training.saver")
+    assert not INSTALLED.exists("tensorflow.python.training.training_ops")
+    assert not INSTALLED.exists("tensorflow.python.training.tracking.graph_view")
+    assert not INSTALLED.exists(INSTALLED.canonical("tensorflow.python.keras.layers.LSTMCell"))
+    assert INSTALLED.exists("tensorflow.python.keras.layers.LSTMCellV1")
+    assert not INSTALLED.exists("tensorflow.core.kernels.boosted_trees.boosted_trees_pb2")
+
+
 def test_what_a_private_module_has_lost_is_the_public_name() -> None:
     assert not INSTALLED.exists("tensorflow.python.ops.control_flow_ops.cond")
     assert INSTALLED.canonical("tensorflow.python.ops.control_flow_ops.cond") == "tf.cond"
