@@ -116,6 +116,11 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         help="how findings are written (default: text)",
     )
     add("--report", metavar="FILE.html", help="write an HTML report too")
+    add(
+        "--guide",
+        metavar="URL",
+        help="where your team publishes the migration guide: the report links to its pages about rules",
+    )
     add("--statistics", action="store_true", default=None, help="a table of findings by rule instead of each")
     add(
         "--tensorflow",
@@ -394,13 +399,21 @@ def _width() -> int:
     return shutil.get_terminal_size((100, 24)).columns
 
 
+def _guide(values: dict[str, Any]) -> str:
+    """The address of a rule's page in the guide, with `{code}` in it; empty if nobody said where the guide is."""
+    url = values.get("guide") or ""
+    if url and not url.startswith(("http://", "https://")):
+        raise UsageError(f"--guide {url}: an address of the web is needed, such as https://example.org/guide")
+    return f"{url.rstrip('/')}/rules/{{code}}.html" if url else ""
+
+
 def _write_report(values: dict[str, Any], result: RunResult) -> int:
     if values.get("report"):
         from codemod import report
 
         file = Path(values["report"])
         try:
-            file.write_text(report.render("html", result, pages=_pages()), "utf-8")
+            file.write_text(report.render("html", result, pages=_pages(), guide=_guide(values)), "utf-8")
         except OSError as error:
             raise UsageError(f"the report {file} cannot be written: {error.strerror}") from error
     return result.exit_code

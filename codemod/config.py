@@ -27,6 +27,7 @@ KEYS: Mapping[str, type | tuple[str, ...]] = {
     "respect-gitignore": bool,
     "statistics": bool,
     "tensorflow": str,
+    "guide": str,
 }
 
 
