@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Sequence
 from typing import Any
 
@@ -44,6 +45,23 @@ def name_the_hook(error: BaseException, hooks: Sequence[Any]) -> None:
     else:  # Python 3.10 has no notes in its tracebacks.
         error.__notes__ = [*getattr(error, "__notes__", ()), note]
         tf1.logging.error("%s", note)
+
+
+def check_end(error: Exception) -> None:
+    """Raises what only looks like the end of the data.
+
+    Args:
+      error: A StopIteration or OutOfRangeError out of a run.
+
+    Raises:
+      OSError: if a file has grown to the process's limit, which TensorFlow reports as OutOfRangeError.
+    """
+    if "File too large" in str(error):
+        raise OSError(
+            errno.EFBIG,
+            f"A file that a hook writes has reached the size limit of this process (ulimit -f): {error}. Raise the limit, or "
+            "write fewer or sharded checkpoints.",
+        ) from error
 
 
 def _where(error: BaseException, hooks: Sequence[Any]) -> tuple[Any, str]:

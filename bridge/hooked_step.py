@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bridge import keras_internals, tf_internals
 from bridge.errors import InvalidHookError
-from bridge.hook_errors import name_the_hook
+from bridge.hook_errors import check_end, name_the_hook
 from bridge.live_session import BatchSource, LiveSession
 from bridge.program_builder import NEXT_BATCH
 from bridge.resume import Replay
@@ -158,6 +158,7 @@ class HookedStep:
         clean_up: Callable[[BaseException | None], None],
         replay: Replay | None = None,
         restore: Restore | None = None,
+        position: tf.Variable | None = None,
         stop_grace_period_secs: float = 120,
     ) -> None:
         """Prepares; the graph is built when the first batch is there.
@@ -173,6 +174,7 @@ class HookedStep:
           clean_up: Called with the error when a step fails; gives the model its own function back.
           replay: Tells which batches were trained before and are passed over.
           restore: Restores the session's variables from a checkpoint, where there is one.
+          position: Counts the batches, beside the optimizer's step.
           stop_grace_period_secs: Seconds that threads of hooks have to stop when the session closes.
         """
         self.plain = plain
@@ -182,6 +184,7 @@ class HookedStep:
         self._made_hooks: list[Any] = []
         self._scaffold = scaffold
         self._restore = restore
+        self._position = position
         self._grace = stop_grace_period_secs
         self._batch = BatchSource()
         self._graph: StepGraph | None = None
@@ -212,7 +215,6 @@ class HookedStep:
         self._caller = caller
         self._clean_up = clean_up
         self._replay = replay
-        self.batches_run = 0
         self._is_new_fit = self._graph is not None
         self._batches = _Batches(fused=not self._model.run_eagerly, steps=steps)
 
@@ -256,7 +258,6 @@ class HookedStep:
                 if not self._step(data, source, inputs):
                     break
                 results.append(self._logs)
-                self.batches_run += 1
                 stops = self._should_stop() or (self._kind == "train" and self._model.stop_training)
                 if (
                     self.together is not None and step < count - 1
@@ -294,6 +295,7 @@ class HookedStep:
         except _END_OF_DATA as error:
             if source == "iterator" and f"{NEXT_BATCH}/IteratorGetNext" in str(error):
                 raise StopIteration from error  # A dataset that is shorter than it said: Keras warns and goes on.
+            check_end(error)
             # A hook ended the run, in the way that leaving a v1 `with` block swallows.
             self.close()
             self._should_stop()
@@ -347,7 +349,7 @@ class HookedStep:
 
     def _open(self, data: Any, source: str, inputs: list[tf.Tensor]) -> None:
         """Builds the graph and opens the session; from here on hooks live."""
-        graph = StepGraph(self._model, self._trace(self._spec_of(data)))
+        graph = StepGraph(self._model, self._trace(self._spec_of(data)), self._position)
         self._graph = graph
 
         def make_session() -> LiveSession:

@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from bridge import cluster, keras_internals, multi_worker, tf_internals
+from bridge import cluster, keras_internals, multi_worker, names, tf_internals
 from bridge.averaged_weights import AveragedWeights
 from bridge.checkpoint_directory import ChiefLock
 from bridge.default_hooks import Saving
@@ -56,8 +56,10 @@ class KerasSession:
         self._averages = AveragedWeights()
         self._is_evaluating = False
         self._is_over = False
-        self.warned = False
-        self._first_step = 0  # The global step at which the next fit starts if none was interrupted.
+        # How many batches the job has trained on, counted from its first epoch, and where its next fit starts if none was
+        # interrupted.
+        self._position = tf.Variable(0, dtype=tf.int64, trainable=False, name=names.POSITION)
+        self.first_batch = 0
 
     # ---- Keras's calls. ----
 
@@ -80,7 +82,7 @@ class KerasSession:
                 return model.fit(*arguments.args, **arguments.kwargs)
         finally:
             self._callback = None
-            self._first_step = callback.last_step()
+            self.first_batch = callback.last_batch()
 
     def evaluate(self, model: Any, *args: Any, name_map: Any = None, **kwargs: Any) -> Any:
         """Runs `model.evaluate` on the restored model."""
@@ -144,10 +146,14 @@ class KerasSession:
     def restore_model(self, model: Any, scaffold: Any) -> None:
         """Restores the model before its first fit, if it is built."""
         assert self._restore is not None
-        if self._step is None and self._restore.prefix is None:
-            self._restore.restore_model(model, scaffold)
-            if self._restore.prefix is None:
-                self._first_step = self._model_step()  # A model that was trained elsewhere before.
+        if (
+            self._step is None
+            and self._restore.prefix is None
+            and self._restore.restore_model(model, scaffold)
+        ):
+            position = self._restore.position
+            # A job of TF1 counted its steps only.
+            self._position.assign(self._model_step() if position is None else position)
 
     # ---- What a session's callback asks. ----
 
@@ -180,6 +186,7 @@ class KerasSession:
             scaffold=scaffold,
             plain=plain,
             restore=self._restore,
+            position=self._position,
             stop_grace_period_secs=self._grace,
             **facts,
         )
@@ -187,10 +194,10 @@ class KerasSession:
 
     def position(self, initial_epoch: int, epochs: int, steps: int | None, *, resume_data: bool) -> Position:
         """Finds where a fit goes on, from the model's step."""
-        start = self._first_step
+        start = self.start_of_job(initial_epoch, steps)
         if steps and initial_epoch:
-            start = max(0, start - initial_epoch * steps)
-        trained = max(0, self._model_step() - start)
+            self._position.assign(max(self.batches(), start + initial_epoch * steps))
+        trained = max(0, self.batches() - start)
         whole_epochs = not resume_data and keras_internals.can_start_at_epoch(self._model)
         found = position(
             trained,
@@ -212,6 +219,25 @@ class KerasSession:
     def notice_last_step(self, hooks: Sequence[Any]) -> None:
         """Ends the session if a hook's last step lies behind the model already."""
         self._is_over |= last_step_reached(self._model_step(), hooks)
+
+    def start_of_job(self, initial_epoch: int, steps: int | None) -> int:
+        """Returns the batch from which a fit counts its epochs."""
+        return max(0, self.first_batch - initial_epoch * (steps or 0))
+
+    def warn_of_missing_weights(self) -> None:
+        """Warns if nothing is left to train, but the model had no variables yet to be restored."""
+        restore = self._restore
+        if restore is not None and restore.prefix and not restore.has_weights and self._step is None:
+            warnings.warn(
+                f"Nothing is left to train, and {restore.prefix} was not restored: the model has no variables before its first "
+                "batch. Give it an Input, or call it on a batch, if its weights are needed.",
+                ResumeWarning,
+                stacklevel=2,
+            )
+
+    def batches(self) -> int:
+        """Returns how many batches the job has trained on."""
+        return int(self._position.numpy())
 
     def _model_step(self) -> int:
         counter = self._step.step_variable if self._step is not None else None
@@ -290,7 +316,8 @@ class _SessionCallback(HookCallback):
         self._scaffold_made: Any = None
         self._replay: Replay | None = None
         self._batches = 0
-        self._plan: tuple[int, int | None] | None = None
+        self._before = 0
+        self._end_batch: int | None = None
         super().__init__(scaffold=self._make_scaffold)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -309,15 +336,15 @@ class _SessionCallback(HookCallback):
         session.restore_model(self.model, session.scaffold)
         params = self.params or {}
         steps = params.get("steps")
-        self._plan = (
-            session._model_step(),
-            (params["epochs"] - self._initial_epoch) * steps if steps else None,
-        )
+        self._before = session.batches()
+        if steps:
+            self._end_batch = session.start_of_job(self._initial_epoch, steps) + params["epochs"] * steps
         session.notice_last_step(self._hooks["train"])
         if session.should_stop():
             return True
         found = session.position(self._initial_epoch, params["epochs"], steps, resume_data=self._resume_data)
         if found.is_done:
+            session.warn_of_missing_weights()
             return True
         if found.epoch > self._initial_epoch and not self._resume_data:
             self._start_at_epoch(found.epoch)
@@ -334,36 +361,14 @@ class _SessionCallback(HookCallback):
             self._batches = 0
         super().on_epoch_begin(epoch, logs)
 
-    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
-        """Warns once if the step does not count the batches, since a fit that is resumed counts by it."""
-        del epoch, logs
-        step, model_step = self._steps.get("train"), self._session._model_step()
-        if self._plan is None or step is None or self._session.warned:
-            return
-        moved, run = model_step - self._plan[0], step.batches_run
-        if moved != run and run:
-            self._session.warned = True
-            warnings.warn(
-                f"The optimizer's step moved by {moved} in {run} batches. A run that is resumed finds its epoch and batch by the "
-                "step: it will go on at another place in the data. Apply gradients once a batch (Keras's own "
-                "gradient_accumulation_steps does), or give initial_epoch and the rest of the data yourself.",
-                ResumeWarning,
-                stacklevel=2,
-            )
-
     def reached_its_end(self) -> bool:
         """Tells whether the model stands where this fit ends, and not further on already."""
-        if self._plan is None or self._plan[1] is None:
-            return True
-        return self._session._model_step() <= self._session._first_step + self._plan[1]
+        return self._end_batch is None or self._session.batches() <= self._end_batch
 
-    def last_step(self) -> int:
-        """Returns the global step at which a fit after this one starts, had none been interrupted."""
-        before, planned = self._plan or (0, None)
-        now = self._session._model_step()
-        if now == before and planned is not None:
-            return min(now, self._session._first_step + planned)
-        return now
+    def last_batch(self) -> int:
+        """Returns the batch at which a fit after this one starts, had none been interrupted."""
+        now = self._session.batches()
+        return min(now, self._end_batch) if now == self._before and self._end_batch is not None else now
 
     def _fit_facts(self) -> dict[str, Any]:
         return {**super()._fit_facts(), "replay": self._replay}

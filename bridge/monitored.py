@@ -263,7 +263,7 @@ class MonitoredTrainingSession(_MonitoredSession):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> bool:
-        if error is None or isinstance(error, _QUIET):
+        if error is None or (isinstance(error, _QUIET) and "File too large" not in str(error)):
             self.close()
             return True
         if self._is_open:

@@ -18,9 +18,13 @@ from bridge import keras_internals, tf_internals
 
 GLOBAL_STEP = "global_step"
 
+# How many batches a job has trained on, in checkpoints of a monitored session. The optimizer's own step may move by more
+# or less than one in a batch.
+POSITION = "batches_trained"
+
 # Operations that every step graph owns; a variable of the same name gets a number.
 RESERVED = frozenset(
-    {"batch", "captured", "gradients", "keras_step", "learning_rate", "logs", "loss", "train_op"}
+    {"batch", POSITION, "captured", "gradients", "keras_step", "learning_rate", "logs", "loss", "train_op"}
 )
 
 # Scopes in which the bridge's own operations stand; a layer of such a name gets a number.
@@ -33,7 +37,7 @@ class NamedVariable:
 
     Attributes:
       name: The stable v1 name, such as `dense/kernel`.
-      kind: "model", "random", "optimizer", "metric", "step" or "other".
+      kind: "model", "random", "optimizer", "metric", "step", "position" or "other".
       variable: The live `tf.Variable` (a distributed one under a strategy).
       trainable: Whether the model trains it.
     """

@@ -42,7 +42,9 @@ class CheckpointRestore:
     Attributes:
       prefix: The checkpoint that was restored, or None.
       has_weights: Whether the model's weights were restored before its session is made.
-      step: Its global step, for a model that cannot tell before its step is traced; otherwise None.
+      step: Its global step, or None if it has none of that name. Which optimizer counts it may not be known before the
+        step is traced.
+      position: How many batches the job had trained on, or None if another program wrote the checkpoint.
     """
 
     def __init__(self, directory: str | None, name_map: NameMap = None) -> None:
@@ -60,14 +62,18 @@ class CheckpointRestore:
         self._is_over = False
         self.prefix: str | None = None
         self.step: int | None = None
+        self.position: int | None = None
         self.has_weights = False
 
-    def restore_model(self, model: Any, scaffold: Any) -> None:
+    def restore_model(self, model: Any, scaffold: Any) -> bool:
         """Restores a model that is built, before its session is made.
 
         Args:
           model: A compiled model. If it is not built yet, its session restores it.
           scaffold: The session's, or None. One with a saver of its own restores in the session.
+
+        Returns:
+          Whether there was a checkpoint.
 
         Raises:
           CheckpointMismatchError: if the checkpoint belongs to another model.
@@ -75,19 +81,18 @@ class CheckpointRestore:
         """
         if not checkpoints_in(self._directory):
             self._is_over = True
-            return
+            return False
         own_saver = callable(scaffold) or (scaffold is not None and has_own_saver(scaffold))
         self._optimizers = keras_internals.optimizers_of(model)
         variables = _step_of(model) if own_saver else _known_variables(model)
 
         def restore(prefix: str) -> None:
             self._assign_new(variables, prefix)
-            if len(self._optimizers) > 1:
-                # Which of them counts the steps is known when the step is traced; until then, the number must do.
-                self._read_step(prefix)
+            self._read_numbers(prefix)
 
         self.prefix = self._newest(restore)
         self.has_weights = any(variable.kind == "model" for variable in variables)
+        return True
 
     def prepare(self, hook_variables: list[Any]) -> None:
         """Adds what restores the variables that hooks made. See `bridge.session_creator.Restore`."""
@@ -104,7 +109,7 @@ class CheckpointRestore:
         if again:
             self._done.clear()
         # What the hooks, the scaffold's saver and the step's random state need is known only now.
-        live = [variable for variable in step_graph.variables if variable.kind != "metric"]
+        live = [variable for variable in step_graph.variables if variable.kind not in ("metric", "position")]
 
         def restore(prefix: str) -> None:
             if has_own_saver(scaffold):
@@ -137,10 +142,13 @@ class CheckpointRestore:
             )
         self._done.update(id(variable.variable) for variable in new)
 
-    def _read_step(self, prefix: str) -> None:
+    def _read_numbers(self, prefix: str) -> None:
         checkpoint = V1Checkpoint(prefix)
-        if names.GLOBAL_STEP in checkpoint.shapes:
-            self.step = int(checkpoint.read([names.GLOBAL_STEP])[names.GLOBAL_STEP].numpy())
+        known = [name for name in (names.GLOBAL_STEP, names.POSITION) if name in checkpoint.shapes]
+        read = checkpoint.read(known)
+        self.step, self.position = (
+            int(read[name].numpy()) if name in read else None for name in (names.GLOBAL_STEP, names.POSITION)
+        )
 
     def _newest(self, restore: Callable[[str], Result]) -> str:
         """Restores the newest checkpoint that can be read."""

@@ -59,12 +59,13 @@ class StepGraph:
       names: The documented names.
     """
 
-    def __init__(self, model: Any, trace: StepTrace) -> None:
+    def __init__(self, model: Any, trace: StepTrace, position: tf.Variable | None = None) -> None:
         """Builds the graph.
 
         Args:
           model: The model that was traced.
           trace: Its traced step.
+          position: Counts the batches of a job, whatever the optimizer makes of them; None for no such count.
         """
         self.trace = trace
         self.graph = tf.Graph()
@@ -86,6 +87,9 @@ class StepGraph:
             for number, counter in enumerate(trace.random.counters.values())
         ]
         layers = names.layer_names(model)
+        if position is not None:
+            self.variables.append(names.NamedVariable(names.POSITION, "position", position, False))
+        self._position = position
         with self.graph.as_default():
             for variable in self.variables:
                 self._add_variable(variable)
@@ -193,9 +197,12 @@ class StepGraph:
         self.unit_outputs.update(self.results)
         effects = [self.graph.get_operation_by_name(f"{STEP_SCOPE}/{name}") for name in self.trace.effects]
         done = [*effects, *(tensor.op for tensor in flat if tensor is not None)]
-        if not self.advances_step:
+        counters = [] if self.advances_step else [self.global_step]
+        if self._position is not None:
+            counters.append(self._proxies[id(self._position.handle)])
+        if counters:
             with tf.control_dependencies(done), tf.name_scope(f"{STEP_SCOPE}_counter/"):
-                done = [tf1.assign_add(self.global_step, tf.ones([], self.global_step.dtype)).op]
+                done = [tf1.assign_add(counter, tf.ones([], counter.dtype)).op for counter in counters]
         self.train_op = tf.group(*done, name="train_op")
         self._list("train_op", "operation", None, None)
         return tf.nest.pack_sequence_as(self.trace.outputs, flat, expand_composites=True)
