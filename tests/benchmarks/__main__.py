@@ -1,9 +1,10 @@
-"""Measures what hooks cost: `python -m tests.benchmarks` (see `--help`)."""
+"""Measures what hooks and the codemod cost: `python -m tests.benchmarks` (see `--help`)."""
 
 from __future__ import annotations
 
 import argparse
 import dataclasses
+import importlib.metadata
 import json
 import logging
 import os
@@ -11,6 +12,7 @@ import platform
 import sys
 import time
 import warnings
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -50,8 +52,15 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds of timed steps (default 9; quick 3)")
     parser.add_argument(
         "--only",
-        choices=["steps", "start", "process", "graph", "checkpoints"],
+        choices=["steps", "start", "process", "graph", "checkpoints", "codemod"],
         help="one kind of measurement",
+    )
+    parser.add_argument(
+        "--corpus",
+        type=Path,
+        default=Path(".corpus"),
+        metavar="FOLDER",
+        help="where the codemod's corpus is kept",
     )
     parser.add_argument(
         "--json", type=Path, metavar="FILE", help="write the figures and all samples there too"
@@ -81,46 +90,16 @@ def _load() -> None:
     warnings.filterwarnings("ignore")
 
 
-def main() -> None:
-    """Runs the command."""
-    arguments = _arguments()
-    begin = time.monotonic()
-    _load()
-    import keras
-    import tensorflow as tf
+Add = Callable[..., None]  # (measure, workload, samples, targets, cpu=None)
+Progress = Callable[[str], None]
 
-    from tests.benchmarks import checkpoints, graph_model, measures, report
+
+def _of_the_bridge(arguments: argparse.Namespace, add: Add, progress: Progress) -> None:
+    """Measures training and checkpoints."""
+    from tests.benchmarks import checkpoints, graph_model, measures
     from tests.benchmarks.workloads import WORKLOADS
 
-    if arguments.probe:
-        name, variant = arguments.probe
-        print(json.dumps(measures.probe(WORKLOADS[name], variant)))
-        return
-
-    def progress(text: str) -> None:
-        if sys.stderr.isatty():
-            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
-
     quick = arguments.quick
-    machine = {
-        "tensorflow": tf.__version__,
-        "keras": keras.__version__,
-        "python": platform.python_version(),
-        "cpus": os.cpu_count(),
-    }
-    lines: list[report.Figure] = []
-    samples: list[dict[str, Any]] = []
-
-    def add(
-        measure: str,
-        workload: str,
-        found: report.Samples,
-        targets: dict[tuple[str, str], float],
-        cpu: report.Samples | None = None,
-    ) -> None:
-        lines.extend(report.figures(measure, workload, found, targets, cpu))
-        samples.append({"measure": measure, "workload": workload, "samples": found, "cpu": cpu})
-
     start = {(variant, "plain fit"): 1.3 for variant in _STARTS[1:]}
     memory = {(variant, "plain fit"): 1.1 for variant in _STARTS[1:]}
     for name in arguments.workloads or WORKLOADS:
@@ -148,6 +127,65 @@ def main() -> None:
     if arguments.only == "checkpoints" or (arguments.only is None and not arguments.workloads):
         for measure, found in checkpoints.measure(2 if quick else 5, progress).items():
             add(measure, "100 MB", found, checkpoints.TARGETS.get(measure, {}))
+
+
+def _of_the_codemod(arguments: argparse.Namespace, add: Add, progress: Progress) -> None:
+    """Measures the codemod."""
+    from tests.benchmarks import codemod
+
+    rounds = arguments.rounds or (1 if arguments.quick else 3)
+    found = codemod.measure(rounds, arguments.corpus.absolute(), progress, quick=arguments.quick)
+    for measure, (clock, cpu) in found.items():
+        add(measure, "codemod", clock, codemod.TARGETS[measure], cpu)
+
+
+def main() -> None:
+    """Runs the command."""
+    arguments = _arguments()
+    begin = time.monotonic()
+    if arguments.probe:
+        _load()
+        from tests.benchmarks import measures
+        from tests.benchmarks.workloads import WORKLOADS
+
+        name, variant = arguments.probe
+        print(json.dumps(measures.probe(WORKLOADS[name], variant)))
+        return
+
+    from tests.benchmarks import report
+
+    machine = {
+        "tensorflow": importlib.metadata.version("tensorflow"),
+        "keras": importlib.metadata.version("keras"),
+        "python": platform.python_version(),
+        "cpus": os.cpu_count(),
+    }
+    lines: list[report.Figure] = []
+    samples: list[dict[str, Any]] = []
+
+    def progress(text: str) -> None:
+        if sys.stderr.isatty():
+            print(f"\r\x1b[K{text}", end="", file=sys.stderr, flush=True)
+
+    def add(
+        measure: str,
+        workload: str,
+        found: report.Samples,
+        targets: dict[tuple[str, str], float],
+        cpu: report.Samples | None = None,
+    ) -> None:
+        lines.extend(report.figures(measure, workload, found, targets, cpu))
+        samples.append({"measure": measure, "workload": workload, "samples": found, "cpu": cpu})
+
+    if arguments.only == "codemod" or (
+        arguments.only is None and not arguments.workloads and not arguments.quick
+    ):
+        _of_the_codemod(
+            arguments, add, progress
+        )  # First: its commands are forked from a process without TensorFlow.
+    if arguments.only != "codemod":
+        _load()
+        _of_the_bridge(arguments, add, progress)
     progress("")
 
     print(", ".join(f"{key} {value}" for key, value in machine.items()))

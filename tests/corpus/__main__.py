@@ -6,6 +6,7 @@ import argparse
 import collections
 import dataclasses
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -63,11 +64,35 @@ def codemod(*arguments: str, jobs: int) -> dict[str, Any]:
     return json.loads(done.stdout)
 
 
-def missing(files: list[Path]) -> dict[Path, list[tuple[int, str]] | None]:
-    """Asks the installed TensorFlow about files; None for those that do not compile."""
+Missing = dict[Path, "list[tuple[int, str]] | None"]
+
+
+def missing(files: list[Path]) -> Missing:
+    """Asks the installed TensorFlow about files; None for those that do not compile.
+
+    Those that choose tf_keras are asked about where it is chosen: one process has one Keras only.
+    """
+    legacy = {path for path in files if b"import bridge.legacy_keras" in path.read_bytes()}
+    answers = {
+        **_asked([path for path in files if path not in legacy], {}),
+        **_asked(sorted(legacy), {"TF_USE_LEGACY_KERAS": "1"}),
+    }
+    return {path: answers[path] for path in files}
+
+
+def _asked(files: list[Path], environment: dict[str, str]) -> Missing:
+    if not files:
+        return {}
     command = [sys.executable, "-m", "tests.corpus.missing"]
-    text = "\n".join(map(str, files))
-    done = subprocess.run(command, input=text, cwd=ROOT, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command,
+        input="\n".join(map(str, files)),
+        env={**os.environ, **environment},
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     lines = [line for line in done.stdout.splitlines() if line.startswith(("[", "null"))]
     if len(lines) != len(files):
         raise SystemExit(f"{len(lines)} answers for {len(files)} files:\n{done.stderr[-2000:]}")
@@ -91,7 +116,11 @@ def examine(requirement: str, folder: Path, jobs: int, *, peer: bool) -> Row:
     after = folder / "migrated" / requirement
     shutil.rmtree(after, ignore_errors=True)
     shutil.copytree(tree, after)
-    paths = sorted(path.relative_to(tree) for path in tree.rglob("*.py") if path.is_file())
+    paths = sorted(
+        path.relative_to(tree)
+        for path in tree.rglob("*")
+        if path.suffix in (".py", ".ipynb") and path.is_file()
+    )
     before_names = missing([tree / path for path in paths])
 
     begin = time.perf_counter()
@@ -105,12 +134,7 @@ def examine(requirement: str, folder: Path, jobs: int, *, peer: bool) -> Row:
     row.codes = dict(collections.Counter(f["code"] for file in report["files"] for f in file["findings"]))
     second = codemod("migrate", str(after), "--allow-dirty", "--no-gitignore", "--check", jobs=jobs)
     row.again = sum(file["status"] == "changed" for file in second["files"])
-    named = {
-        ((ROOT / file["path"]).resolve(), line)
-        for file in second["files"]
-        for finding in file["findings"]
-        for line in range(finding["line"], finding["end_line"] + 1)
-    }
+    named = {place for file in second["files"] for place in _named(file)}
 
     after_names = missing([after / path for path in paths])
     row.compiled = tuple(sum(v is not None for v in names.values()) for names in (before_names, after_names))
@@ -120,7 +144,9 @@ def examine(requirement: str, folder: Path, jobs: int, *, peer: bool) -> Row:
     row.emptied = [str(p) for p in paths if (tree / p).stat().st_size and not (after / p).stat().st_size]
     left = [(path, line, name) for path in paths for line, name in after_names[after / path] or () if name]
     row.unnamed = [
-        (str(path), line, name) for path, line, name in left if ((after / path).resolve(), line) not in named
+        (str(path), line, name)
+        for path, line, name in left
+        if not {((after / path).resolve(), line), ((after / path).resolve(), 0)} & named
     ]
     row.missing = (sum(len(v or ()) for v in before_names.values()), len(left), len(row.unnamed))
     users = [path for path in paths if b"tensorflow" in (tree / path).read_bytes()]
@@ -131,6 +157,16 @@ def examine(requirement: str, folder: Path, jobs: int, *, peer: bool) -> Row:
     )
     row.seconds = (ours, _peer(tree, folder / "peer" / requirement) if peer else None)
     return row
+
+
+def _named(file: dict[str, Any]) -> set[tuple[Path, int]]:
+    """Where findings are: paths with lines; 0 for a notebook, whose findings count from the beginning of their cells."""
+    path = (ROOT / file["path"]).resolve()
+    return {
+        (path, 0 if path.suffix == ".ipynb" else line)
+        for finding in file["findings"]
+        for line in range(finding["line"], finding["end_line"] + 1)
+    }
 
 
 def _peer(tree: Path, out: Path) -> float:
