@@ -124,10 +124,15 @@ def without_argument(call: cst.CSTNode, keyword: str, position: int | None = Non
         return call
     args = list(call.args)
     index = args.index(gone)
-    if index == len(args) - 1 and index:
+    if index and (index == len(args) - 1 or (_ends_line(gone) and not _ends_line(args[index - 1]))):
         args[index - 1] = args[index - 1].with_changes(comma=gone.comma)
     del args[index]
     return call.with_changes(args=args)
+
+
+def _ends_line(arg: cst.Arg) -> bool:
+    comma = arg.comma
+    return isinstance(comma, cst.Comma) and isinstance(comma.whitespace_after, cst.ParenthesizedWhitespace)
 
 
 def renamed_argument(call: cst.CSTNode, old: str, new: str) -> cst.Call:

@@ -19,7 +19,7 @@ from codemod.layout import first_line, line_statement
 from codemod.notebook import Notebook, NotebookError
 from codemod.notebook import read as read_notebook
 from codemod.proposals import Proposal
-from codemod.results import FileResult, Finding
+from codemod.results import FileResult, Finding, Loop
 from codemod.rules import all_rules
 from codemod.settings import Settings
 from codemod.source import Source, SourceError, decode, decode_utf8
@@ -42,11 +42,13 @@ class Migrated:
       text: The new text; the old one if nothing was changed.
       findings: The findings, sorted.
       skipped: Why it was left alone, if it was.
+      loops: The training loops, and what became of each.
     """
 
     text: str
     findings: tuple[Finding, ...] = ()
     skipped: str = ""
+    loops: tuple[Loop, ...] = ()
 
 
 def migrate_bytes(
@@ -86,6 +88,7 @@ def migrate_bytes(
         encoding="utf-8-sig"
         if source.bom
         else source.encoding,  # what the texts encode to the file's bytes with
+        loops=outcome.loops,
     )
     return result, new
 
@@ -110,7 +113,8 @@ def _migrate_notebook(path: str, text: str, settings: Settings) -> Migrated:
             return Migrated(text, skipped=f"a notebook in {notebook.language}")
         outcome = migrate_text(path, notebook.code, settings, notebook=True)
         findings = tuple(_in_cell(notebook, finding) for finding in outcome.findings)
-        return replace(outcome, text=notebook.replaced(outcome.text), findings=findings)
+        loops = tuple(_loop_in_cell(notebook, loop) for loop in outcome.loops)
+        return replace(outcome, text=notebook.replaced(outcome.text), findings=findings, loops=loops)
     except NotebookError as error:
         line, column = (
             (0, 0) if error.cell else (error.line, error.column)
@@ -129,6 +133,11 @@ def _in_cell(notebook: Notebook, finding: Finding) -> Finding:
         column=notebook.column(finding.line, finding.column),
         end_column=notebook.column(finding.end_line, finding.end_column),
     )
+
+
+def _loop_in_cell(notebook: Notebook, loop: Loop) -> Loop:
+    cell, line = notebook.locate(loop.line)
+    return replace(loop, cell=cell, line=line, column=notebook.column(loop.line, loop.column))
 
 
 def migrate_text(path: str, text: str, settings: Settings, *, notebook: bool = False) -> Migrated:
@@ -193,7 +202,7 @@ def _proposed(facts: FileFacts, comments: Comments) -> Migrated:
     findings = [_finding(facts, code, p, fixed=id(p) in written) for code, p in chosen]
     findings += _unused(path, comments, settings)
     new = _write(facts, chosen, applied)
-    return Migrated(new, tuple(sorted(findings, key=lambda f: f.order)))
+    return Migrated(new, tuple(sorted(findings, key=lambda f: f.order)), loops=facts.loops)
 
 
 def parse(text: str) -> ast.Module:
@@ -290,13 +299,17 @@ def _write(
         raise SourceError(f"nothing written: {error}") from error
 
 
+_TODO_LINE = re.compile(r"#[ ]TODO\(codemod.*")
+
+
 def _needed(facts: FileFacts, text: str, insertions: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """The imports that the new text needs: those whose name occurs in it more often than in the old one."""
     lines = []
     for need in facts.needs:
-        local = need.line.rpartition(" ")[2].partition(".")[0]
-        word = re.compile(rf"\b{re.escape(local)}\b")
-        if len(word.findall(text)) > len(word.findall(facts.text)):
+        name = re.compile(rf"\b{re.escape(need.line.rpartition(' ')[2])}\b")
+        # Our own comments name what they speak of.
+        new, old = (len(name.findall(_TODO_LINE.sub("", each))) for each in (text, facts.text))
+        if new > old:
             lines.append(_import_place(facts, need))
     return lines
 

@@ -4,7 +4,7 @@
 Adds `tf.disable_v2_behavior()` behind the TensorFlow import of a program that builds a TF1 graph. A program is a file that
 is run: it asks for `__main__`, calls `tf.app.run`, or opens a session at its top level. Modules that are only imported are
 left alone, because the program's call counts for them too; so are programs that turn eager execution on or TF2's
-behaviour on or off themselves.
+behaviour on or off themselves, and programs that only train Keras models.
 
 ## Why
 With TF2's behaviour on, placeholders, v1 optimizers and iterators fail, and variables are not the ones that v1 hooks know.
@@ -35,9 +35,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator
 
-from codemod.facts import FileFacts
+from codemod.facts import ESTIMATORS, FileFacts
 from codemod.names import Use
 from codemod.proposals import Insertion, Proposal
+from codemod.rules import _keras
 
 CODE = "TFB102"
 TRIGGER = r"tensorflow"
@@ -80,6 +81,12 @@ _GRAPH_ONLY = (
     "tf.train.SingularMonitoredSession",
     "tf.train.Supervisor",
 )
+_KERAS_SIGNS = (
+    "tf.keras.estimator.model_to_estimator",
+    "bridge.estimator.model_to_estimator",
+    "bridge.apply_session_config",
+    *_keras.backend("set_session"),
+)
 _EAGER = ("tf.function", "tf.GradientTape", "tf.executing_eagerly")
 
 
@@ -92,12 +99,22 @@ def check(file: FileFacts) -> Iterator[Proposal]:
             True for _ in file.all_uses(*_EAGER)
         )
     else:
-        builds = any(_builds_graph(file, use) for use in file.names.chains)
-    if not builds:
+        builds = any(_builds_graph(file, use) for use in file.names.chains if use.root not in file.replaced)
+        builds = builds or any(True for _ in file.all_uses(*ESTIMATORS))
+    if not builds or _is_keras_program(file):
         return
     anchor = _anchor(file)
     call = f"{file.spell('tf.disable_v2_behavior', anchor)}()"
     yield file.edit(anchor, f"TF1 program: {call}", None, inserts=(Insertion(call, anchor, after=True),))
+
+
+def _is_keras_program(file: FileFacts) -> bool:
+    """Whether the file leaves training to Keras, and what it has of TF1 is options, hooks and initializers."""
+    methods = _keras.TRAINING | _keras.INFERENCE
+    keras = any(True for _ in file.all_uses(*_KERAS_SIGNS)) or (
+        _keras.uses_keras(file) and any(_keras.method_calls(file, methods))
+    )
+    return keras and not any(_keras.graph_uses(file))
 
 
 def _builds_graph(file: FileFacts, use: Use) -> bool:

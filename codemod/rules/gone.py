@@ -112,6 +112,10 @@ _GUIDANCE: dict[str, tuple[str, str]] = {
         "The private modules cannot be reached through `tf`.",
         "Use the public name, or import the private module itself.",
     ),
+    "tensorflow.python.keras": (
+        "The private copy of Keras 2 loses parts with every release.",
+        "Use tf.keras, or tf_keras through bridge.legacy_keras.",
+    ),
     "tensorflow.python": (
         "The private module or name was removed or moved.",
         "Use a public name, or copy the code from TensorFlow 1.15.",
@@ -146,8 +150,11 @@ def _is_there(file: FileFacts, use: Use) -> bool:
         and use.binding.raw == "tensorflow"
     ):
         return False
-    if file.tables.exists(use.name) or (is_legacy(use.name) and chooses_legacy_keras(file)):
+    if file.tables.exists(use.name):
         return True
+    # tf_keras need not be installed: what TensorFlow 1's Keras had, it is taken to have.
+    if chooses_legacy_keras(file) and (is_legacy(use.name) or use.name.startswith("tf.keras.")):
+        return not use.name.startswith("tf.keras.estimator")
     return (
         use.name.startswith("tf.")
         and file.is_plain(use.raw)

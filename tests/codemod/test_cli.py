@@ -14,7 +14,7 @@ from tests.codemod.conftest import Command
 
 CLEAN = "import tensorflow.compat.v1 as tf\n\n\ndef f():\n    return tf.log\n"
 FIXABLE = "import tensorflow as tf\n\n\ndef f():\n    return tf.placeholder(tf.float32)\n"
-HAND = "import tensorflow.compat.v1 as tf\n\n\ndef f(x):\n    return tf.layers.dense(x, 3)\n"
+HAND = "import tensorflow.compat.v1 as tf\n\n\ndef f(x):\n    return tf.contrib.crf.decode(x, 3)\n"
 
 
 def test_nothing_to_do_is_0_and_nothing_on_standard_output(codemod: Command, tmp_path: Path) -> None:
@@ -38,7 +38,7 @@ def test_hand_work_is_1_and_named_with_its_place(codemod: Command, tmp_path: Pat
     (tmp_path / "a.py").write_text(HAND)
     done = codemod("migrate", ".", "--no-todo")
     assert done.returncode == 1
-    assert "a.py:5:12: TFB901 tf.layers.dense does not exist any more" in done.stderr
+    assert "a.py:5:12: TFB901 tf.contrib.crf.decode does not exist any more" in done.stderr
     assert (tmp_path / "a.py").read_text() == HAND
 
 
@@ -221,4 +221,4 @@ def test_the_machine_without_tensorflow_gets_the_same_text(codemod: Command, tmp
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     assert "+import tensorflow.compat.v1 as tf" in done.stdout
-    assert "tf.layers.dense does not exist" in done.stdout
+    assert "tf.contrib.crf.decode does not exist" in done.stdout

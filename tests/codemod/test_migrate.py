@@ -9,21 +9,21 @@ from codemod.settings import Settings
 from codemod.source import SourceError
 from tests.codemod.conftest import migrate
 
-GONE = "import tensorflow.compat.v1 as tf\n\n\ndef f(x):\n    return tf.layers.dense(x, 3)\n"
+GONE = "import tensorflow.compat.v1 as tf\n\n\ndef f(x):\n    return tf.contrib.crf.decode(x, 3)\n"
 TODO = "# TODO(codemod TFB901): "
 
 
 def test_a_place_that_is_left_gets_one_comment_and_never_a_second() -> None:
     once = migrate(GONE)
     assert once.text.count(TODO) == 1
-    assert f"\n    {TODO}tf.layers.dense does not exist any more." in once.text
+    assert f"\n    {TODO}tf.contrib.crf.decode does not exist any more." in once.text
     again = migrate(once.text)
     assert again.text == once.text
     assert [f.code for f in again.findings] == ["TFB901"]
 
 
 def test_a_comment_goes_when_its_place_is_settled() -> None:
-    done = migrate(GONE).text.replace("tf.layers.dense(x, 3)", "x")
+    done = migrate(GONE).text.replace("tf.contrib.crf.decode(x, 3)", "x")
     assert TODO not in migrate(done).text
 
 
@@ -128,7 +128,7 @@ def test_texts_travel_only_if_asked_for() -> None:
 
 @pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 def test_line_ends_and_form_feeds_stay_and_new_lines_have_the_same_ends(ends: str) -> None:
-    text = "\x0cimport tensorflow as tf\n\x0c\ndef f():\n    return tf.layers.flatten(tf.placeholder(1))\n\x0c\ny = tf.Session()\n"
+    text = "\x0cimport tensorflow as tf\n\x0c\ndef f():\n    return tf.contrib.crf.flatten(tf.placeholder(1))\n\x0c\ny = tf.Session()\n"
     new = migrate(text.replace("\n", ends)).text
     assert new.replace(ends, "\n").splitlines()[:2] == ["", "import tensorflow.compat.v1 as tf"]
     assert new.count("\x0c") == text.count("\x0c")

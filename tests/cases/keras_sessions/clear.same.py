@@ -1,0 +1,3 @@
+from tensorflow.keras import backend as K
+
+K.clear_session()
