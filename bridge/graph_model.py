@@ -438,7 +438,7 @@ def _operations(graph: tf.Graph, nest: Any, argument: str) -> list[Any]:
     return found
 
 
-def _fetches(graph: tf.Graph, given: Mapping[str, Any] | None, logs: GraphLogs) -> dict[str, Any]:
+def _fetches(graph: tf.Graph, given: Any, logs: GraphLogs) -> dict[str, Any]:
     """Checks what callbacks want of a step, and leaves it as `session.run` is given it."""
     if given is None:
         return {}

@@ -57,6 +57,25 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Loop:
+    """What became of one training loop: information, nothing to act on.
+
+    Attributes:
+      line: Its first line, counted from 1, in the text before the migration.
+      column: Its first character in that line, counted from 1.
+      kept: Why it stays a loop, in a word such as `several_runs`; empty if it became a fit.
+      reason: The same as a sentence.
+      cell: In a notebook, the number of the code cell.
+    """
+
+    line: int
+    column: int
+    kept: str = ""
+    reason: str = ""
+    cell: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class FileResult:
     """How one file ended.
 
@@ -72,6 +91,7 @@ class FileResult:
       line: Where a `failed` file could not be understood, 0 if that is not a matter of a line.
       column: The column to `line`.
       encoding: What the file is encoded in.
+      loops: The training loops in it, and what became of each.
     """
 
     path: str
@@ -84,6 +104,7 @@ class FileResult:
     line: int = 0
     column: int = 0
     encoding: str = "utf-8"
+    loops: tuple[Loop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +144,15 @@ class RunResult:
     def by_code(self) -> dict[str, int]:
         """Number of findings per code, the most frequent first."""
         return dict(Counter(f.code for f in self.findings).most_common())
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """All training loops, in the order of the files."""
+        return tuple(loop for result in self.files for loop in result.loops)
+
+    def kept_loops(self) -> dict[str, int]:
+        """Number of loops that stay, by the sentence that says why, the most frequent first."""
+        return dict(Counter(loop.reason for loop in self.loops if loop.kept).most_common())
 
     @property
     def exit_code(self) -> int:

@@ -17,9 +17,10 @@ def render(result: RunResult, *, indent: int | None = 2) -> str:
     r"""Writes a run as JSON.
 
     Keys: `version` of this layout, `command`, `tensorflow`, `written`, `seconds`, `exit_code`, `errors`; `summary` with
-    `files` by status, `findings` (`total`, `fixed`, `safe`, `unsafe`, `hand`), `by_code`; `files`, each with `path`,
-    `status`, `reason`, `lines`, `line`, `column`, `encoding` and `findings`, which have the attributes of
-    `codemod.results.Finding` without `path`.
+    `files` by status, `findings` (`total`, `fixed`, `safe`, `unsafe`, `hand`), `by_code`, `loops` (`fit`: how many became
+    a fit, `kept`: how many stay, by reason); `files`, each with `path`, `status`, `reason`, `lines`, `line`, `column`,
+    `encoding`, `findings`, which have the attributes of `codemod.results.Finding` without `path`, and `loops`, which have
+    those of `codemod.results.Loop`.
 
     Args:
       result: The run.
@@ -56,6 +57,7 @@ def _summary(result: RunResult) -> dict[str, Any]:
         "files": {status: result.count(status) for status in STATUSES},
         "findings": counts,
         "by_code": result.by_code(),
+        "loops": {"fit": sum(not loop.kept for loop in result.loops), "kept": result.kept_loops()},
     }
 
 
@@ -64,6 +66,7 @@ def _file(file: FileResult) -> dict[str, Any]:
     return {
         **{key: getattr(file, key) for key in keys},
         "findings": [_finding(finding) for finding in file.findings],
+        "loops": [dataclasses.asdict(loop) for loop in file.loops],
     }
 
 

@@ -52,6 +52,8 @@ def render(
         output.writelines("".join(text for text, _ in line) + "\n" for line in lines)
     if statistics and result.findings:
         _print_table(_console(output, width, color=color), result, pages or {})
+    if statistics and result.loops:
+        output.writelines(f"{line}\n" for line in _loop_lines(result))
     if not quiet:
         output.write(f"{summary(result)}.\n")
     return output.getvalue()
@@ -103,6 +105,15 @@ def _file_lines(result: RunResult, *, skipped: bool) -> Iterator[list[_Piece]]:
             ]
     for error in result.errors:
         yield [("error", "bold red"), (f": {visible(error)}", "")]
+
+
+def _loop_lines(result: RunResult) -> Iterator[str]:
+    """How many training loops became a fit, and why the others stay."""
+    kept = result.kept_loops()
+    fits = len(result.loops) - sum(kept.values())
+    yield f"loops made into fit: {fits:,}; kept: {sum(kept.values()):,}"
+    for reason, number in kept.items():
+        yield f"  {number:,}  {reason}"
 
 
 def _console(output: io.StringIO, width: int, *, color: bool) -> Console:

@@ -188,7 +188,7 @@ def test_fetches_alone_are_enough() -> None:
 
 def test_the_same_name_in_logs_and_fetches_is_refused() -> None:
     legacy = Legacy([1])
-    with pytest.raises(GraphModelError, match="'loss' is a name in logs and in fetches.*another name"):
+    with pytest.raises(GraphModelError, match=r"'loss' is a name in logs and in fetches.*another name"):
         legacy.model(fetches={"loss": legacy.loss})
 
 

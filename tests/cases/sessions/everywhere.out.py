@@ -15,5 +15,4 @@ class Trainer:
             checkpoint_dir="logs",  # where
             save_checkpoint_secs=None,
         ) as mon_sess:
-            while not mon_sess.should_stop():
-                mon_sess.run(sess)
+            mon_sess.fit(bridge.GraphModel(sess), verbose=0)

@@ -24,6 +24,7 @@ def test_the_run_is_in_it_with_all_its_numbers():
             "files": {"changed": 1, "unchanged": 2, "skipped": 1, "failed": 1},
             "findings": {"total": 4, "fixed": 2, "safe": 0, "unsafe": 1, "hand": 1},
             "by_code": {"TFB101": 1, "TFB201": 1, "TFB999": 1, "TFB310": 1},
+            "loops": {"fit": 0, "kept": {}},
         },
     }
     assert [file["status"] for file in files] == ["changed", "failed", "unchanged", "skipped", "unchanged"]
@@ -36,6 +37,7 @@ def test_the_run_is_in_it_with_all_its_numbers():
         "column": 2,
         "encoding": "utf-8",
         "findings": [],
+        "loops": [],
     }
     assert files[4]["findings"] == [
         {

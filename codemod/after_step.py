@@ -1,0 +1,324 @@
+"""Whether statements are only an action after a step: they look at its results, print, note and log.
+
+What is allowed is listed, and all else is refused: calls of functions that nobody knows may run the session, stop it, or
+build into the graph, and would do so at another moment, or in another mode, in a callback.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection, Iterable, Iterator
+
+from codemod.facts import FileFacts
+
+_BUILTINS = frozenset(
+    [
+        "print",
+        "len",
+        "float",
+        "int",
+        "str",
+        "repr",
+        "bool",
+        "round",
+        "min",
+        "max",
+        "sum",
+        "abs",
+        "divmod",
+        "pow",
+        "format",
+        "list",
+        "tuple",
+        "dict",
+        "set",
+        "sorted",
+        "reversed",
+        "range",
+        "zip",
+        "enumerate",
+        "isinstance",
+        "any",
+        "all",
+    ]
+)
+# Modules whose functions know nothing of graphs and sessions.
+_MODULES = (
+    "numpy.",
+    "math.",
+    "time.",
+    "datetime.",
+    "statistics.",
+    "random.",
+    "copy.",
+    "collections.",
+    "json.dumps",
+    "json.dump",
+    "pprint.",
+    "logging.",
+    "absl.logging.",
+    "os.path.",
+    "sys.stdout.",
+    "sys.stderr.",
+)
+_TENSORFLOW = ("tf.logging.", "tf.Summary", "tf.summary.Summary", "tf.HistogramProto")
+
+# Methods of what a step has returned: numbers, arrays, bytes, and lists of them.
+_VALUE_METHODS = frozenset(
+    [
+        "item",
+        "mean",
+        "sum",
+        "std",
+        "var",
+        "min",
+        "max",
+        "any",
+        "all",
+        "argmax",
+        "argmin",
+        "tolist",
+        "astype",
+        "round",
+        "copy",
+        "reshape",
+        "ravel",
+        "flatten",
+        "squeeze",
+        "decode",
+        "format",
+        "join",
+        "items",
+        "keys",
+        "values",
+        "get",
+        "count",
+        "index",
+        "strip",
+        "split",
+        "total_seconds",
+        "isoformat",
+        "strftime",
+    ]
+)
+# Methods of what the file makes itself, by what makes it.
+_METHODS: dict[str, frozenset[str]] = {
+    "container": frozenset(
+        [
+            "append",
+            "appendleft",
+            "extend",
+            "insert",
+            "add",
+            "update",
+            "setdefault",
+            "pop",
+            "popleft",
+            "clear",
+            "get",
+            "items",
+            "keys",
+            "values",
+            "count",
+            "index",
+            "copy",
+            "sort",
+            "remove",
+            "discard",
+        ]
+    ),
+    "file": frozenset(("write", "writelines", "flush")),
+    "csv": frozenset(("writerow", "writerows")),
+    "logger": frozenset(["debug", "info", "warning", "warn", "error", "critical", "exception", "log"]),
+    "writer": frozenset(("add_summary", "flush")),
+}
+_MAKERS: dict[str, str] = {
+    "list": "container",
+    "dict": "container",
+    "set": "container",
+    "collections.deque": "container",
+    "collections.defaultdict": "container",
+    "collections.OrderedDict": "container",
+    "collections.Counter": "container",
+    "open": "file",
+    "io.open": "file",
+    "codecs.open": "file",
+    "tf.gfile.Open": "file",
+    "tf.gfile.GFile": "file",
+    "tf.gfile.FastGFile": "file",
+    "tf.io.gfile.GFile": "file",
+    "csv.writer": "csv",
+    "csv.DictWriter": "csv",
+    "logging.getLogger": "logger",
+    "tf.get_logger": "logger",
+    "tf.summary.FileWriter": "writer",
+    "tf.summary.FileWriterCache.get": "writer",
+    "tf.train.SummaryWriter": "writer",
+    "tf.contrib.summary.SummaryWriter": "writer",
+}
+_DISPLAYS = (ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp)
+
+_PLAIN = (
+    ast.Constant,
+    ast.Name,
+    ast.Attribute,
+    ast.Subscript,
+    ast.Slice,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.BoolOp,
+    ast.Compare,
+    ast.IfExp,
+    ast.JoinedStr,
+    ast.FormattedValue,
+    ast.List,
+    ast.Tuple,
+    ast.Dict,
+    ast.Set,
+    ast.Starred,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+    ast.comprehension,
+    ast.keyword,
+    ast.expr_context,
+    ast.operator,
+    ast.unaryop,
+    ast.boolop,
+    ast.cmpop,
+)
+
+
+def refusal(file: FileFacts, statements: Iterable[ast.stmt], values: Collection[str]) -> str | None:
+    """Says why statements are more than an action after a step.
+
+    Args:
+      file: The file.
+      statements: What follows the run in the loop.
+      values: Names that hold results of the run, or what the statements made of them.
+
+    Returns:
+      The name of a reason in `codemod.loops.Kept`; None if they are just that.
+    """
+    for statement in statements:
+        reason = _in_statement(file, statement, values)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _in_statement(file: FileFacts, statement: ast.stmt, values: Collection[str]) -> str | None:
+    if isinstance(statement, ast.While | ast.For | ast.AsyncFor):
+        return "NESTED"
+    if isinstance(statement, ast.If):
+        own = _in_expression(file, statement.test, values)
+        return own or refusal(file, [*statement.body, *statement.orelse], values)
+    if isinstance(statement, ast.Pass):
+        return None
+    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Assert):
+        for child in ast.iter_child_nodes(statement):
+            reason = _in_expression(file, child, values)
+            if reason is not None:
+                return reason
+        return None
+    return "STATEMENTS"
+
+
+def _in_expression(file: FileFacts, node: ast.AST, values: Collection[str]) -> str | None:
+    if isinstance(node, ast.Call):
+        if not _is_harmless(file, node, values):
+            return "CALLS"
+    elif not isinstance(node, _PLAIN):
+        return "STATEMENTS"
+    for child in ast.iter_child_nodes(node):
+        reason = _in_expression(file, child, values)
+        if reason is not None:
+            return reason
+    return None
+
+
+def _is_harmless(file: FileFacts, call: ast.Call, values: Collection[str]) -> bool:
+    """Whether a call knows nothing of sessions and graphs; its arguments are looked at by themselves."""
+    function = call.func
+    if isinstance(function, ast.Name) and _is_builtin(file, function):
+        return function.id in _BUILTINS
+    name = _name_of(file, function)
+    if name.startswith((*_MODULES, *_TENSORFLOW)):
+        return True
+    if not isinstance(function, ast.Attribute):
+        return False
+    owner, method = function.value, function.attr
+    if isinstance(owner, ast.Constant | ast.JoinedStr):
+        return True
+    if method == "add_summary":  # Nothing else has it: FileWriter, whoever holds it.
+        return True
+    kind = _kind_of(file, owner)
+    if kind is not None:
+        return method in _METHODS[kind]
+    return method in _VALUE_METHODS and _is_of_values(owner, values)
+
+
+def _is_of_values(node: ast.expr, values: Collection[str]) -> bool:
+    while isinstance(node, ast.Attribute | ast.Subscript | ast.Call):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return (isinstance(node, ast.Name) and node.id in values) or isinstance(node, ast.BinOp)
+
+
+def _is_builtin(file: FileFacts, name: ast.Name) -> bool:
+    return not file.names.lookup(name.id, file.names.scope_of(name)) and not file.names.stars
+
+
+def _name_of(file: FileFacts, node: ast.expr) -> str:
+    """The canonical name of a function, of whatever module; the builtin's own name; or nothing."""
+    name = file.name_of(node)
+    if name is not None:
+        return name
+    return node.id if isinstance(node, ast.Name) and _is_builtin(file, node) else ""
+
+
+def _kind_of(file: FileFacts, owner: ast.expr) -> str | None:
+    """What something is by all the values that the file gives it: a container, a file, a writer and so on."""
+    kinds = {_kind_of_value(file, value) for value in values_of(file, owner)}
+    return next(iter(kinds)) if len(kinds) == 1 else None
+
+
+def _kind_of_value(file: FileFacts, value: ast.expr | None) -> str | None:
+    if isinstance(value, _DISPLAYS):
+        return "container"
+    if isinstance(value, ast.Call):
+        return _MAKERS.get(_name_of(file, value.func))
+    return None
+
+
+def values_of(file: FileFacts, owner: ast.expr) -> Iterator[ast.expr | None]:
+    """The values that a file gives a name, or an attribute such as `self.losses`; None for one that cannot be told."""
+    if isinstance(owner, ast.Name):
+        for binding in file.names.lookup(owner.id, file.names.scope_of(owner)):
+            yield _value_at(file, binding.node)
+    elif isinstance(owner, ast.Attribute):
+        for node in ast.walk(file.tree):
+            if (
+                isinstance(node, ast.Attribute)
+                and node.attr == owner.attr
+                and isinstance(node.ctx, ast.Store)
+            ):
+                yield _value_at(file, node)
+
+
+def _value_at(file: FileFacts, target: ast.AST) -> ast.expr | None:
+    parent = file.parent(target)
+    if isinstance(parent, ast.Assign) and target in parent.targets:
+        return parent.value
+    if isinstance(parent, ast.AnnAssign) and parent.target is target:
+        return parent.value
+    if isinstance(parent, ast.withitem):
+        return parent.context_expr
+    if isinstance(parent, ast.Tuple | ast.List):
+        whole = _value_at(file, parent)
+        if isinstance(whole, ast.Tuple | ast.List) and len(whole.elts) == len(parent.elts):
+            is_plain = not any(isinstance(element, ast.Starred) for element in (*whole.elts, *parent.elts))
+            return (
+                whole.elts[parent.elts.index(target)] if is_plain and isinstance(target, ast.expr) else None
+            )
+    return None

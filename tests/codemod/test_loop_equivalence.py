@@ -1,0 +1,483 @@
+"""Loops that become a fit do what they did: programs run before and after, in the same process, to the same end.
+
+Before is TensorFlow's own session with the import line swapped; after is what the codemod makes of it, on the bridge.
+Compared are what is printed, what is left in the lists and variables of the program, the calls that a hook sees, the
+variables in every checkpoint, the event files, and the error that comes out, if one does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import random
+import tempfile
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+
+from codemod.migrate import Migrated
+from tests.codemod.conftest import migrate
+
+tf1 = tf.compat.v1
+
+# A graph of three steps of every kind: an input that ends, a placeholder, a summary, and a hook that takes notes.
+BUILD = """
+import logging
+import sys
+
+import numpy as np
+import tensorflow as tf
+
+calls = []
+losses = []
+best = {}
+TEN = 10
+
+
+class Notes(tf.train.SessionRunHook):
+    def begin(self):
+        self.step = tf.train.get_global_step()
+
+    def after_run(self, run_context, run_values):
+        calls.append((int(run_context.session.run(self.step)), run_context.stop_requested))
+
+    def end(self, session):
+        calls.append(("end", int(session.run(self.step))))
+
+
+class Batches:
+    def __init__(self):
+        self.number = 0
+
+    def next_batch(self, size):
+        self.number += 1
+        return np.full([size], self.number, np.float32), self.number
+
+
+def generated():
+    for number in range(6):
+        yield [float(number)]
+
+
+tf.set_random_seed(3)
+data = tf.data.Dataset.from_tensor_slices(np.arange(1, ROWS + 1, dtype=np.float32)).repeat(EPOCHS)
+row = tf.data.make_one_shot_iterator(data).get_next()
+x = tf.placeholder_with_default(tf.constant([1.0, 2.0]), [None], name="x")
+w = tf.get_variable("w", initializer=[0.5, -1.0])
+noise = tf.random_uniform([], seed=1)
+loss = tf.reduce_sum(tf.square(w * 0.1 - row)) + tf.reduce_mean(x) + noise
+large = loss > 100.0
+vector = tf.stack([loss, row])
+variable = tf.train.get_or_create_global_step()
+train_op = tf.train.GradientDescentOptimizer(0.1).minimize(loss, variable, name="train")
+with tf.control_dependencies([train_op]):
+    global_step = variable.read_value()
+# One thread, so that what hooks read is read at the same moment in all runs.
+config = tf.ConfigProto(inter_op_parallelism_threads=1, use_per_session_threads=True)
+tf.summary.scalar("loss", loss)
+merged = tf.summary.merge_all()
+batches = Batches()
+rows = generated()
+hooks = [tf.train.StopAtStepHook(LAST_STEP), Notes()]
+"""
+
+WITH = "with tf.train.MonitoredTrainingSession(checkpoint_dir=WORK, hooks=hooks, config=config, save_checkpoint_steps=3, save_summaries_steps=2) as sess:"
+NO_HOOKS = "with tf.train.MonitoredTrainingSession(checkpoint_dir=WORK, config=config, save_checkpoint_steps=3) as sess:"
+
+
+def program(loop: str, *, rows: int = 50, epochs: int = 1, last_step: int = 7) -> str:
+    values = {"ROWS": rows, "EPOCHS": epochs, "LAST_STEP": last_step}
+    build = BUILD
+    for name, value in values.items():
+        build = build.replace(name, str(value))
+    return build + textwrap.dedent(loop).strip("\n") + "\n"
+
+
+def run(text: str, work: Path, times: int = 1) -> list[dict[str, Any]]:
+    """Runs a program, perhaps several times in the same folder; returns what came of each run."""
+    work.mkdir()
+    results = []
+    for _ in range(times):
+        random.seed(1)
+        np.random.seed(1)
+        names: dict[str, Any] = {"__name__": "__main__", "WORK": str(work / "job")}
+        output, error = io.StringIO(), None
+        with tf.Graph().as_default(), contextlib.redirect_stdout(output):
+            try:
+                exec(compile(text, "program.py", "exec"), names)
+            except Exception as raised:  # noqa: BLE001 -- whatever it is, both have to raise it
+                error = f"{type(raised).__name__}: {str(raised).splitlines()[:1]}"
+        tf1.summary.FileWriterCache.clear()  # After an error TensorFlow leaves what it wrote in its buffers.
+        results.append(
+            {
+                "output": output.getvalue(),
+                "error": error,
+                "names": {name: repr(names.get(name)) for name in ("calls", "losses", "best")},
+                "types": [type(value).__name__ for value in names.get("losses", ())],
+                "checkpoints": checkpoints(work / "job"),
+                "events": events(work),
+            }
+        )
+    return results
+
+
+def checkpoints(folder: Path) -> dict[str, Any]:
+    found = {}
+    for index in sorted(folder.glob("*.index")):
+        reader = tf.train.load_checkpoint(str(index.with_suffix("")))
+        names = reader.get_variable_to_shape_map()
+        found[index.name] = {name: reader.get_tensor(name).tolist() for name in sorted(names)}
+    return found
+
+
+def events(folder: Path) -> list[Any]:
+    """What was written of values: the file's folder, the step, the tag, the value; not rates, which are times."""
+    found = []
+    for path in sorted(folder.rglob("events*")):
+        for event in tf1.train.summary_iterator(str(path)):
+            found += [
+                (path.parent.name, event.step, value.tag, value.simple_value)
+                for value in event.summary.value
+                if value.tag != "global_step/sec"
+            ]
+    return sorted(found)
+
+
+def migrated(text: str) -> Migrated:
+    # disable_v2_behavior() is for programs of their own; here it would last for all tests of the process.
+    return migrate(text, ignore=("TFB102",))
+
+
+def swapped(text: str) -> str:
+    return text.replace("import tensorflow as tf", "import tensorflow.compat.v1 as tf")
+
+
+def assert_same(text: str, tmp_path: Path, times: int = 1) -> None:
+    after = migrated(text)
+    assert [loop.reason for loop in after.loops] == [""]
+    assert "sess.fit(" in after.text
+    assert ".run(" not in after.text.partition("as sess:")[2].partition("sess.fit(")[2]
+    assert run(after.text, tmp_path / "after", times) == run(swapped(text), tmp_path / "before", times)
+
+
+def body(text: str, opening: str = WITH, header: str = "while not sess.should_stop():") -> str:
+    inner = textwrap.indent(textwrap.dedent(text).strip("\n"), " " * 8)
+    return f"{opening}\n    {header}\n{inner}\n"
+
+
+BARE = {
+    "one operation": "sess.run(train_op)",
+    "by name": "sess.run('train')",
+    "by keyword": "sess.run(fetches=train_op, feed_dict=None)",
+    "a list": "sess.run([train_op, loss])",
+    "a dict": "sess.run({'a': train_op, 'b': [loss, vector]})",
+    "results that nobody reads": "_, unread = sess.run([train_op, loss])",
+    "a constant feed": "sess.run(train_op, {x: [4.0]})",
+    "a feed that is computed": "sess.run(train_op, feed_dict={x: np.random.rand(2)})",
+    "a feed that is called for": "sess.run(train_op, feed_dict={x: batches.next_batch(3)[0]})",
+    "a feed that ends": "sess.run(train_op, feed_dict={x: next(rows)})",
+    "a feed that is prepared": """
+        batch, number = batches.next_batch(2)
+        scaled = batch * number
+        sess.run(train_op, feed_dict={x: scaled, 'x:0': scaled})
+    """.replace(", 'x:0': scaled", ""),
+}
+
+
+@pytest.mark.parametrize("text", BARE.values(), ids=BARE)
+def test_a_loop_that_only_runs(text: str, tmp_path: Path) -> None:
+    assert_same(program(body(text)), tmp_path)
+
+
+HEADERS = {
+    "should_stop": (WITH, "while not sess.should_stop():", ""),
+    "a guard inside": (WITH, "while True:", "if sess.should_stop():\n    break\n"),
+    "rounds with a guard, the session ends first": (
+        WITH,
+        "for i in range(TEN):",
+        "if sess.should_stop(): break\n",
+    ),
+    "rounds with a guard, the rounds end first": (
+        WITH,
+        "for i in range(5):",
+        "if sess.should_stop(): break\n",
+    ),
+    "rounds of a session that nothing stops": (NO_HOOKS, "for _ in range(5):", ""),
+}
+
+
+@pytest.mark.parametrize(("opening", "header", "guard"), HEADERS.values(), ids=HEADERS)
+@pytest.mark.parametrize("text", ["sess.run(train_op)", "value = sess.run([loss, train_op])\nprint(value)"])
+@pytest.mark.parametrize("size", [50, 4])
+def test_a_loop_of_any_header(
+    opening: str, header: str, guard: str, text: str, size: int, tmp_path: Path
+) -> None:
+    assert_same(program(body(guard + text, opening, header), rows=size), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text", ["sess.run(train_op)", "_, value = sess.run([train_op, loss])\nlosses.append(value)"]
+)
+def test_rounds_that_are_run_again_in_the_same_folder(text: str, tmp_path: Path) -> None:
+    assert_same(program(body(text, NO_HOOKS, "for _ in range(4):")), tmp_path, times=3)
+
+
+def test_a_job_that_goes_on(tmp_path: Path) -> None:
+    text = body("_, value, step = sess.run([train_op, loss, global_step])\nprint(step, value)")
+    assert_same(
+        program(text.replace("hooks=hooks", "hooks=[tf.train.StopAtStepHook(num_steps=4)]")),
+        tmp_path,
+        times=3,
+    )
+
+
+def test_a_job_that_was_over_trains_nothing_where_tensorflow_trained_one_step_too_many(
+    tmp_path: Path,
+) -> None:
+    text = program(body("sess.run(train_op)")).replace("StopAtStepHook(7)", "StopAtStepHook(last_step=7)")
+    after = run(migrated(text).text, tmp_path / "after", 2)
+    before = run(swapped(text), tmp_path / "before", 2)
+    assert after[0] == before[0]
+    assert (list(after[1]["checkpoints"])[-1], list(before[1]["checkpoints"])[-1]) == (
+        "model.ckpt-7.index",
+        "model.ckpt-8.index",
+    )
+
+
+ACTIONS = {
+    "every result printed": """
+        _, value, step = sess.run([train_op, loss, global_step])
+        print("step", step, "loss", value, f"{value}", "%s" % value, str(value))
+    """,
+    "printed every so often": """
+        _, value, step = sess.run([train_op, loss, global_step])
+        if step % 3 == 0:
+            print("step %d: %.3f" % (step, value))
+        elif value > 1e9:
+            print("large")
+        else:
+            pass
+    """,
+    "kept in a list, with its type": """
+        value, _ = sess.run((loss, train_op))
+        losses.append(value)
+    """,
+    "the tensors of a list under one name": """
+        results = sess.run([train_op, loss, vector])
+        print(results[0], results[1], results[2].tolist())
+    """,
+    "the tensors of a dict under one name": """
+        results = sess.run({"loss": loss, "train": train_op})
+        losses.append(results["loss"])
+        print(sorted(results.items(), key=None))
+    """.replace(", key=None", ""),
+    "one tensor": """
+        value = sess.run(vector)
+        print(value.mean(), value.shape, value.dtype)
+    """,
+    "an array": """
+        _, rows_of_it = sess.run([train_op, vector])
+        best["largest"] = np.maximum(best.get("largest", 0.0), rows_of_it.max())
+    """,
+    "a counter that nobody reads after it": """
+        sess.run(train_op)
+        number += 1
+        if number % 2:
+            print("step", number)
+    """,
+    "several that are kept": """
+        _, value = sess.run([train_op, loss])
+        number, last = number + 1, value
+        smallest = min(smallest, value)
+        print(number, last, smallest)
+    """,
+    "with feeds": """
+        batch, _ = batches.next_batch(2)
+        _, value = sess.run([train_op, loss], feed_dict={x: batch})
+        losses.append(value)
+    """,
+    "written to a file": """
+        _, value = sess.run([train_op, loss])
+        log.write("%r\\n" % value)
+        log.flush()
+    """,
+    "summaries": """
+        _, summary, step, value = sess.run([train_op, merged, global_step, loss])
+        writer.add_summary(summary, step)
+        writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="again", simple_value=value)]), step)
+        writer.flush()
+    """,
+    "an error in it": """
+        _, step = sess.run([train_op, global_step])
+        print(1 / (step - 4))
+    """,
+    "an assertion in it": """
+        _, step = sess.run([train_op, global_step])
+        assert step < 4, "too far"
+    """,
+    "an action without results": """
+        sess.run(train_op)
+        print("ran")
+        sys.stdout.flush()
+    """,
+    "names that are set anew": """
+        _, value = sess.run([train_op, loss])
+        value = value * 2
+        shown = [round(float(v), 2) for v in (value, -value)]
+        print(shown)
+    """,
+    "a truth value": """
+        _, value = sess.run([train_op, large])
+        print(value, not value, type(value))
+    """.replace(", type(value)", ""),
+    "comments and semicolons": """
+        # before
+        _, value = sess.run([train_op,  # inside
+                             loss])  # behind
+        print(value); losses.append(value)
+        # last
+    """,
+}
+PREPARED = """
+number, smallest, last = 0, 1e9, None
+writer = tf.summary.FileWriter(WORK + "/own")
+log = open(WORK + ".log", "w")
+"""
+
+
+@pytest.mark.parametrize("size", [50, 4])
+@pytest.mark.parametrize("text", ACTIONS.values(), ids=ACTIONS)
+def test_a_loop_that_looks_at_the_results(text: str, size: int, tmp_path: Path) -> None:
+    after = "\nlog.close()\nwriter.close()\nprint(open(WORK + '.log').read())\n"
+    assert_same(program(PREPARED + body(text) + after, rows=size), tmp_path)
+
+
+@pytest.mark.parametrize("text", ACTIONS.values(), ids=ACTIONS)
+def test_a_loop_inside_a_function(text: str, tmp_path: Path) -> None:
+    inside = textwrap.indent(PREPARED + body(text) + "\nlog.close()\nwriter.close()", "    ")
+    after = "\ntrain()\nprint(open(WORK + '.log').read())\n"
+    assert_same(program(f"def train():\n{inside}\n{after}"), tmp_path)
+
+
+def test_a_loop_in_an_inner_block_of_a_method(tmp_path: Path) -> None:
+    text = """
+    class Trainer:
+        def __init__(self, verbose):
+            self.train_op, self.verbose, self.losses = train_op, verbose, []
+
+        def train(self, ops):
+            with tf.train.MonitoredTrainingSession(hooks=hooks, config=config) as sess:
+                if self.verbose:
+                    with tf.device("/cpu:0"):
+                        for step in range(5):
+                            if sess.should_stop():
+                                break
+                            value = sess.run(ops["loss"])
+                            self.losses.append((step, value))
+                else:
+                    while not sess.should_stop():
+                        sess.run(self.train_op)
+            return self.losses
+
+
+    losses += Trainer(True).train({"loss": loss})
+    """
+    text = program(text)
+    assert len(migrated(text).loops) == 2
+    assert not any(loop.kept for loop in migrated(text).loops)
+    assert run(migrated(text).text, tmp_path / "after") == run(swapped(text), tmp_path / "before")
+
+
+def test_several_loops_in_one_program(tmp_path: Path) -> None:
+    text = "number = 0\n" + "\n".join(
+        body(
+            "_, value, step = sess.run([train_op, loss, global_step])\nnumber = step\nprint(number, value)",
+            WITH.replace("hooks=hooks", f"hooks=[tf.train.StopAtStepHook(num_steps={steps})]"),
+        )
+        for steps in (2, 3)
+    )
+    text = program(text)
+    assert [loop.kept for loop in migrated(text).loops] == ["", ""]
+    assert run(migrated(text).text, tmp_path / "after") == run(swapped(text), tmp_path / "before")
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Any body from a small grammar: whatever of it is rewritten does the same.
+
+VALUES = ("value", "step", "number", "total")
+EXPRESSIONS = st.sampled_from(
+    [
+        *VALUES,
+        "len(losses)",
+        "value * 2",
+        "step % 3",
+        "float(value)",
+        "round(float(value), 1)",
+        "losses[-1:]",
+        "i",
+    ]
+)
+CONDITIONS = st.sampled_from(["step % 2 == 0", "number > 2", "value < 900", "total", "i % 2"])
+
+
+def _statements(depth: int = 0) -> st.SearchStrategy[str]:
+    simple = st.one_of(
+        st.builds("print({})".format, EXPRESSIONS),
+        st.builds("losses.append({})".format, EXPRESSIONS),
+        st.builds("{} = {}".format, st.sampled_from(["total", "number", "value", "held"]), EXPRESSIONS),
+        st.builds("total += {}".format, st.sampled_from(["value", "step", "1"])),
+        st.sampled_from(
+            ["number += 1", "print(held)", "best['v'] = value", "pass", "break", "continue", "sess.run(loss)"]
+        ),
+    )
+    if depth:
+        return simple
+    block = st.lists(_statements(1), min_size=1, max_size=2).map(
+        lambda lines: textwrap.indent("\n".join(lines), "    ")
+    )
+    return st.one_of(
+        simple,
+        simple,
+        st.builds("if {}:\n{}".format, CONDITIONS, block),
+        st.builds("if {}:\n{}\nelse:\n{}".format, CONDITIONS, block, block),
+    )
+
+
+LOOPS = st.builds(
+    lambda header, before, run, action, after: (header, before, run, action, after),
+    st.sampled_from(list(HEADERS.values())),
+    st.sampled_from(["", "", "batch, held = batches.next_batch(2)\n", "number += 1\n"]),
+    st.sampled_from(
+        [
+            "_, value, step = sess.run([train_op, loss, global_step]{feed})",
+            "value, step = sess.run([loss, train_op]{feed})",
+            "value = sess.run(loss{feed})",
+            "sess.run(train_op{feed})",
+        ]
+    ),
+    st.lists(_statements(), max_size=4),
+    st.sampled_from(["", "", "print(total)", "print(number, held)", "value = 1\nprint(value)"]),
+)
+
+
+@settings(max_examples=60, deadline=None, derandomize=True, phases=[Phase.generate], print_blob=False)
+@given(loop=LOOPS, feeds=st.sampled_from(["", "", ", {x: [number]}", ", feed_dict={x: batch}"]))
+def test_whatever_is_rewritten_does_the_same(loop: Any, feeds: str) -> None:
+    (opening, header, guard), before, run_, action, after = loop
+    statements = "\n".join([guard + before + run_.replace("{feed}", feeds), *action])
+    start = "number, total, held, value, step, i, batch = 0, 0.0, None, 0.0, 0, 0, [0.0]\n"
+    text = program(start + body(statements, opening, header) + after + "\n", last_step=4)
+    outcome = migrated(text)
+    assert len(outcome.loops) == 1
+    if outcome.loops[0].kept:
+        assert ".fit(" not in outcome.text
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        assert run(outcome.text, place / "after") == run(swapped(text), place / "before")

@@ -1,0 +1,289 @@
+"""Which loops become a fit, which stay, and with what reason."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from codemod.loops import Kept
+from codemod.report import render
+from codemod.results import FileResult, RunResult
+from tests.codemod.conftest import Command, migrate
+
+WITH = "with tf.train.MonitoredTrainingSession(hooks=hooks) as sess:"
+WHILE = "while not sess.should_stop():"
+
+
+def function(body: str, opening: str = WITH, first: str = "", last: str = "") -> str:
+    text = f"import tensorflow as tf\n\n\ndef train(train_op, loss, x, hooks, data):\n    total, n, best = 0, 0, None\n{first}"
+    text += f"    {opening}\n{textwrap.indent(textwrap.dedent(body).strip(), ' ' * 8)}\n"
+    return text + last
+
+
+def loop(body: str, header: str = WHILE) -> str:
+    return f"{header}\n{textwrap.indent(textwrap.dedent(body).strip(), '    ')}"
+
+
+RUN = "sess.run(train_op)"
+KEPT = {
+    # The place.
+    "assigned": (
+        Kept.ELSEWHERE,
+        function(loop(RUN), "if True:", "    sess = tf.train.MonitoredTrainingSession()\n"),
+    ),
+    "parameter": (
+        Kept.ELSEWHERE,
+        f"import tensorflow as tf\n\n\ndef go(sess, train_op):\n    {WHILE}\n        {RUN}\n",
+    ),
+    "attribute": (
+        Kept.ELSEWHERE,
+        function(loop("self.sess.run(train_op)", "while not self.sess.should_stop():"), "if 1:"),
+    ),
+    "another with behind the session": (
+        Kept.ELSEWHERE,
+        function(loop(RUN), "with tf.train.MonitoredTrainingSession() as sess, open('log') as log:"),
+    ),
+    "supervisor": (
+        Kept.ELSEWHERE,
+        function(loop(RUN, "while not sv.should_stop():"), "with sv.managed_session() as sess:"),
+    ),
+    "followed": (Kept.NOT_LAST, function(f"{loop(RUN)}\nprint('done')")),
+    "followed further out": (
+        Kept.NOT_LAST,
+        function(f"if hooks:\n{textwrap.indent(loop(RUN), '    ')}\nprint(1)"),
+    ),
+    "in a try": (
+        Kept.CONTEXT,
+        function(f"try:\n{textwrap.indent(loop(RUN), '    ')}\nexcept tf.errors.OutOfRangeError:\n    pass"),
+    ),
+    "in a with of unknown effect": (
+        Kept.CONTEXT,
+        function(f"with data:\n{textwrap.indent(loop(RUN), '    ')}"),
+    ),
+    "in a generator": (Kept.ASYNCHRONOUS, function(loop(RUN), last="    yield total\n")),
+    "generator itself": (Kept.ASYNCHRONOUS, function(loop(f"yield {RUN}"))),
+    "coroutine": (Kept.ASYNCHRONOUS, function(loop(RUN)).replace("def train", "async def train")),
+    "session rebound": (Kept.REBOUND, function(f"sess = data.wrap(sess)\n{loop(RUN)}")),
+    "session rebound in the loop": (Kept.REBOUND, function(loop(f"{RUN}\nsess = data"))),
+    "session of the module": (Kept.REBOUND, function(loop(RUN), first="    global sess\n")),
+    # The header.
+    "another condition": (Kept.CONDITION, function(loop(RUN, "while not sess.should_stop() and n < 3:"))),
+    "while else": (Kept.CONDITION, function(f"{loop(RUN)}\nelse:\n    print(1)")),
+    "while something": (Kept.CONDITION, function(loop(RUN, "while n < 10:"))),
+    "for in data": (
+        Kept.CONDITION,
+        function(loop(f"if sess.should_stop(): break\n{RUN}", "for row in data:")),
+    ),
+    "forever": (Kept.CONDITION, function(loop(RUN, "while True:"))),
+    "asked at the end": (Kept.LEAVES, function(loop(f"{RUN}\nif sess.should_stop(): break", "while True:"))),
+    "rounds of unknown number": (
+        Kept.COUNT,
+        function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(n):")),
+    ),
+    "no rounds": (Kept.COUNT, function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(0):"))),
+    "two counters": (Kept.COUNT, function(loop(RUN, "for i, j in zip(range(3), data):"))),
+    "range from to": (Kept.CONDITION, function(loop(RUN, "for _ in range(2, 5):"))),
+    "rounds that hooks may cut short": (Kept.UNGUARDED, function(loop(RUN, "for _ in range(5):"))),
+    # How it is left.
+    "break": (Kept.LEAVES, function(loop(f"{RUN}\nif n: break"))),
+    "continue": (Kept.LEAVES, function(loop(f"if n: continue\n{RUN}"))),
+    "return": (Kept.LEAVES, function(loop(f"return {RUN}"))),
+    "raise": (Kept.LEAVES, function(loop("v = sess.run(loss)\nif v > 3: raise ValueError(v)"))),
+    # The run.
+    "two runs": (Kept.SEVERAL_RUNS, function(loop(f"{RUN}\nsess.run(loss)"))),
+    "a run in a helper": (Kept.NO_RUN, function(loop("step(sess)"))),
+    "no run at all": (Kept.NO_RUN, function(loop("data.step()"))),
+    "a run and a helper": (Kept.SESSION_USED, function(loop(f"{RUN}\ndata.evaluate(sess)"))),
+    "raw session": (Kept.SESSION_USED, function(loop(f"{RUN}\nprint(sess.raw_session())"))),
+    "run_step_fn": (Kept.NO_RUN, function(loop("sess.run_step_fn(data)"))),
+    "in an if": (Kept.PART, function(loop(f"if n:\n    {RUN}"))),
+    "in an expression": (Kept.PART, function(loop("print(sess.run(loss))"))),
+    "in a try inside": (Kept.PART, function(loop(f"try:\n    {RUN}\nexcept ValueError:\n    pass"))),
+    "in a lambda": (Kept.PART, function(loop("data.call(lambda: sess.run(train_op))"))),
+    "nested": (Kept.NESTED, function(loop(f"for i in range(3):\n    {RUN}"))),
+    "epochs": (Kept.NESTED, function(loop(f"{WHILE}\n    {RUN}", "for epoch in range(3):"))),
+    "options": (Kept.ARGUMENTS, function(loop("sess.run(train_op, options=n)"))),
+    "starred": (Kept.ARGUMENTS, function(loop("sess.run(*data)"))),
+    "keywords": (Kept.ARGUMENTS, function(loop("sess.run(train_op, **data)"))),
+    "fetches that are called for": (Kept.FETCHES, function(loop("sess.run(tf.group(train_op, loss))"))),
+    "fetches that change": (Kept.FETCHES, function(loop("loss = sess.run([train_op, loss])"))),
+    "no fetches": (Kept.FETCHES, function(loop("sess.run([])"))),
+    "results in an attribute": (Kept.RESULTS, function(loop("data.v = sess.run(loss)"))),
+    "results of an unknown list": (Kept.RESULTS, function(loop("a, b = sess.run(loss)\nprint(a)"))),
+    "results in two names": (Kept.RESULTS, function(loop("a = b = sess.run(loss)\nprint(a)"))),
+    "results starred": (Kept.RESULTS, function(loop("a, *b = sess.run([train_op, loss])\nprint(a)"))),
+    # Before and after it.
+    "a feed with state": (Kept.FEEDS, function(loop("v = sess.run(loss, {x: best})\nbest = v\nprint(v)"))),
+    "a feed that counts": (Kept.FEEDS, function(loop("n = n + 1\nsess.run(loss, {x: n})"))),
+    "a feed by the counter": (
+        Kept.FEEDS,
+        function(loop("if sess.should_stop(): break\nsess.run(loss, {x: i})", "for i in range(9):")),
+    ),
+    "something before it": (Kept.BEFORE, function(loop(f"data.shuffle()\n{RUN}"))),
+    "something before it without feeds": (Kept.BEFORE, function(loop(f"batch = data.next()\n{RUN}"))),
+    "a walrus": (Kept.BEFORE, function(loop("sess.run(loss, {x: (y := data.next())})"))),
+    "time across": (Kept.ACROSS, function(loop("y = data.next()\nv = sess.run(loss, {x: y})\nprint(y, v)"))),
+    "read after": (Kept.READ_AFTER, function(loop("v = sess.run(loss)\nprint(v)"), last="    print(v)\n")),
+    "bare but read after": (Kept.READ_AFTER, function(loop("v = sess.run(loss)"), last="    return v\n")),
+    "counted and read after": (Kept.READ_AFTER, function(loop(f"{RUN}\nn += 1"), last="    return n\n")),
+    "read by a function": (
+        Kept.READ_AFTER,
+        function(loop("v = sess.run(loss)\nprint(v)"), first="    data.register(lambda: v)\n"),
+    ),
+    "read in the next round of a loop around": (
+        Kept.READ_AFTER,
+        function(
+            loop("v = sess.run(loss)\nprint(v)"), first="    v = 0\n    for _ in data:\n        print(v)\n"
+        )
+        .replace("    with", "        with")
+        .replace("        while", "            while")
+        .replace("            v =", "                v =")
+        .replace("            print(v)", "                print(v)"),
+    ),
+    "global names": (Kept.GLOBALS, function(loop("v = sess.run(loss)\nprint(v)"), first="    global v\n")),
+    "unknown calls": (Kept.CALLS, function(loop("v = sess.run(loss)\nreport(v)"))),
+    "methods of the unknown": (Kept.CALLS, function(loop("v = sess.run(loss)\ndata.append(v)"))),
+    "TensorFlow": (Kept.CALLS, function(loop("v = sess.run(loss)\nprint(tf.square(v))"))),
+    "print of one's own": (
+        Kept.CALLS,
+        function(loop("v = sess.run(loss)\nprint(v)")) + "\n\ndef print(text):\n    pass\n",
+    ),
+    "a loop behind it": (Kept.NESTED, function(loop("v = sess.run(loss)\nfor w in v: print(w)"))),
+    "an import": (Kept.STATEMENTS, function(loop(f"{RUN}\nimport os"))),
+    "del": (Kept.STATEMENTS, function(loop("v = sess.run(loss)\ndel v"))),
+    "a function": (Kept.STATEMENTS, function(loop(f"{RUN}\ndef f(): pass"))),
+    "a with": (Kept.STATEMENTS, function(loop(f"{RUN}\nwith open('f') as f: f.write('x')"))),
+    "locals": (Kept.DYNAMIC, function(loop("v = sess.run(loss)\nprint(locals())"))),
+    "locals behind it": (Kept.DYNAMIC, function(loop("v = sess.run(loss)"), last="    print(locals())\n")),
+    "hooks that look at the run": (
+        Kept.ORIGINAL_ARGUMENTS,
+        function(loop(RUN)) + "\n\ndef fetches(context):\n    return context.original_args.fetches\n",
+    ),
+    "a comment": (Kept.SUPPRESSED, function(loop(RUN).replace(":\n", ":  # codemod: ignore[TFB202]\n", 1))),
+}
+
+
+@pytest.mark.parametrize(("reason", "text"), KEPT.values(), ids=KEPT)
+def test_a_loop_that_stays(reason: Kept, text: str) -> None:
+    outcome = migrate(text)
+    assert [loop.kept for loop in outcome.loops] == [reason.name.lower()]
+    assert outcome.loops[0].reason == reason.value
+    assert ".fit(" not in outcome.text
+    assert not [finding for finding in outcome.findings if finding.code in ("TFB202", "TFB203")]
+
+
+def test_every_reason_has_a_loop_that_stays_for_it() -> None:
+    assert {reason for reason, _ in KEPT.values()} | {Kept.ASKED} == set(Kept)
+
+
+FITS = {
+    "bare": function(loop(RUN)),
+    "the name is used for other things before": function(f"sess.run(data)\n{loop(RUN)}"),
+    "a name that is set again before it is read": function(
+        loop("v = sess.run(loss)\nprint(v)"), last="    for v in data:\n        print(v)\n"
+    ),
+    "a name that is read only before": function(
+        loop("v = sess.run(loss)\nprint(v)"), first="    v = 1\n    print(v)\n"
+    ),
+    "rounds of a constant": "STEPS = 30\n\n"
+    + function(loop(RUN, "for _ in range(STEPS):"), "with tf.train.MonitoredTrainingSession() as sess:"),
+    "a logger": "import logging\n\nlog = logging.getLogger(__name__)\n"
+    + function(loop("v = sess.run(loss)\nlog.info('%s', v)\ntf.logging.info('%s', v)")),
+    "already the bridge's": function(loop(RUN), "with bridge.MonitoredTrainingSession() as sess:").replace(
+        "import", "import bridge\nimport", 1
+    ),
+    "by a session creator": function(
+        loop(RUN), "with tf.train.MonitoredSession(session_creator=tf.train.ChiefSessionCreator()) as sess:"
+    ),
+}
+
+
+@pytest.mark.parametrize("text", FITS.values(), ids=FITS)
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_a_loop_that_becomes_a_fit(text: str, ending: str) -> None:
+    text = text.replace("\n", ending)
+    outcome = migrate(text)
+    assert [loop.kept for loop in outcome.loops] == [""]
+    assert "sess.fit(" in outcome.text
+    assert outcome.text.count("\n") == outcome.text.count(ending)
+    assert migrate(outcome.text).text == outcome.text
+
+
+def test_no_comment_is_lost() -> None:
+    text = function(
+        loop("# 1\nv = sess.run(  # 2\n    [loss,  # 3\n     train_op])  # 4\n# 5\nprint(v)  # 6")
+    )
+    text = text.replace(f"{WHILE}\n", f"{WHILE}  # 7\n")
+    new = migrate(text).text
+    assert "sess.fit(" in new
+    assert all(new.count(f"# {number}") == 1 for number in range(1, 8))
+
+
+def test_loops_are_kept_when_asked() -> None:
+    outcome = migrate(function(loop(RUN)), loops="keep")
+    assert [loop.reason for loop in outcome.loops] == [Kept.ASKED.value]
+    assert "bridge.MonitoredTrainingSession" in outcome.text
+    assert ".fit(" not in outcome.text
+
+
+def test_a_session_that_stays_tensorflow_s_keeps_its_loop() -> None:
+    outcome = migrate(function(loop(RUN)), ignore=("TFB201",))
+    assert [loop.kept for loop in outcome.loops] == ["elsewhere"]
+
+
+def test_a_name_in_use_is_not_taken() -> None:
+    text = function(loop("after_step = sess.run(loss)\nprint(after_step)"))
+    assert "def after_step_2(after_step):" in migrate(text).text
+
+
+def test_the_loop_of_a_raw_session_or_a_coordinator_is_no_training_loop_to_count() -> None:
+    text = """
+    import tensorflow as tf
+
+    coord = tf.train.Coordinator()
+    with tf.Session() as sess:
+        while not coord.should_stop():
+            sess.run("train")
+    """
+    assert migrate(textwrap.dedent(text)).loops == ()
+
+
+def test_the_command_counts_them(tmp_path: Path, codemod: Command) -> None:
+    (tmp_path / "a.py").write_text(function(loop(RUN)))
+    (tmp_path / "b.py").write_text(
+        function(f"{loop(RUN)}\nprint(1)") + "\n\n" + function(loop("step(sess)"))[24:]
+    )
+    done = codemod("migrate", "--diff", "--statistics", "-j", "1", "a.py", "b.py")
+    assert "loops made into fit: 1; kept: 2\n" in done.stderr
+    assert f"  1  {Kept.NOT_LAST.value}\n" in done.stderr
+    data = json.loads(codemod("scan", "--output-format", "json", "a.py", "b.py").stdout)
+    assert data["summary"]["loops"] == {"fit": 1, "kept": {Kept.NOT_LAST.value: 1, Kept.NO_RUN.value: 1}}
+    first, second = data["files"][1]["loops"]
+    assert (first["line"], first["column"], first["kept"]) == (7, 9, "not_last")
+    assert second["kept"] == "no_run"
+
+
+def test_kept_loops_are_no_work_that_is_left(tmp_path: Path, codemod: Command) -> None:
+    (tmp_path / "a.py").write_text(function(f"{loop(RUN)}\nprint(1)"))
+    assert codemod("migrate", "a.py").returncode == 0
+
+
+def test_a_notebook_s_loop_is_in_its_cell(tmp_path: Path, codemod: Command) -> None:
+    sources = ["import tensorflow as tf\n", "#\n" + function(loop(RUN)).partition("\n\n\n")[2]]
+    cells = [
+        {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": source}
+        for source in sources
+    ]
+    book = {"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5}
+    (tmp_path / "a.ipynb").write_text(json.dumps(book))
+    data = json.loads(codemod("scan", "--output-format", "json", "a.ipynb").stdout)
+    (found,) = data["files"][0]["loops"]
+    assert (found["cell"], found["line"], found["kept"]) == (2, 5, "")
+
+
+def test_without_loops_nothing_is_said_of_them() -> None:
+    result = RunResult((FileResult("a.py", "unchanged", "nothing to rewrite"),))
+    assert "loops" not in render("text", result, statistics=True)
