@@ -164,14 +164,14 @@ class FileFacts:
 
     @functools.cached_property
     def is_program(self) -> bool:
-        """Whether the file is run: it asks for `__main__`, calls `app.run`, or comes to a session from its top level."""
+        """Whether the file is run: it asks for `__main__`, calls `app.run`, or comes to a session or Estimator from its top level."""
         if self.notebook or re.search(
             r"__name__\s*==\s*['\"]__main__|['\"]__main__['\"]\s*==\s*__name__", self.text
         ):
             return True
         runs = [
             use.node
-            for use in self.all_uses("tf.app.run", "tf.test.main", "absl.app.run", *_SESSIONS)
+            for use in self.all_uses("tf.app.run", "tf.test.main", "absl.app.run", *_SESSIONS, *ESTIMATORS)
             if use.call
         ]
         reached = {self._function(node) for node in runs}
@@ -513,6 +513,20 @@ class FileFacts:
         return (inner,) if isinstance(inner, ast.Name) else ()
 
 
+# What trains, evaluates or predicts in graphs of its own, before and after the migration.
+ESTIMATORS = tuple(
+    f"{package}.{name}"
+    for package in ("tf.estimator", "bridge.estimator", "tf.contrib")
+    for name in (
+        "Estimator",
+        "train_and_evaluate",
+        "DNNClassifier",
+        "DNNRegressor",
+        "LinearClassifier",
+        "LinearRegressor",
+        "tpu.TPUEstimator",
+    )
+)
 _SESSIONS = (
     "tf.Session",
     "tf.InteractiveSession",

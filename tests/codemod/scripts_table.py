@@ -102,7 +102,7 @@ def _estimator(name: str, shape: str, **known: Any) -> Script:
         name,
         shape,
         folder="estimator_scripts",
-        **{"cannot_swap": NO_ESTIMATOR, "not_yet": "bridge.estimator", **known},
+        **{"cannot_swap": NO_ESTIMATOR, **known},
     )
 
 
