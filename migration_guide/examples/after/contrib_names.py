@@ -1,0 +1,31 @@
+"""Names that are gone: contrib's global step and hyperparameters, old reductions, a session made of a creator."""
+import json
+import sys
+
+import numpy as np
+import bridge
+import bridge.hparams
+import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
+
+hparams = bridge.hparams.HParams(rate=0.1, steps=40, batch=10)
+hparams.parse("rate=0.2")
+
+rng = np.random.RandomState(4)
+data = rng.rand(50, 3).astype("float32")
+x = tf.data.Dataset.from_tensor_slices(data).apply(
+    tf.data.experimental.shuffle_and_repeat(1)).batch(hparams.batch).make_one_shot_iterator().get_next()
+w = tf.get_variable("w", [3], initializer=tf.zeros_initializer())
+loss = tf.reduce_mean(tf.reduce_sum(tf.square(x - w), reduction_indices=[1]))
+global_step = tf.train.get_or_create_global_step()
+train_op = tf.train.AdagradOptimizer(hparams.rate).minimize(loss, global_step=global_step)
+
+saver = tf.train.CheckpointSaverHook(sys.argv[1], save_steps=20)
+with bridge.MonitoredTrainingSession(
+        checkpoint_dir=sys.argv[1],
+        hooks=[saver, tf.train.StopAtStepHook(num_steps=hparams.steps)], save_checkpoint_secs=None, save_summaries_steps=None, log_step_count_steps=None) as sess:
+    sess.fit(bridge.GraphModel(train_op), verbose=0)
+
+w_value = tf.train.load_variable(sys.argv[1], "w")
+print(json.dumps({"step": int(tf.train.load_variable(sys.argv[1], "global_step")),
+                  "loss": float(np.mean(np.sum((data - w_value) ** 2, axis=1)))}))

@@ -1,0 +1,19 @@
+"""Hooks of this project."""
+import tensorflow.compat.v1 as tf
+
+
+class Progress(tf.train.SessionRunHook):
+    """Prints the loss every now and then."""
+
+    def __init__(self, loss, every):
+        self._loss = loss
+        self._every = every
+        self._count = 0
+
+    def before_run(self, run_context):
+        return tf.train.SessionRunArgs(self._loss)
+
+    def after_run(self, run_context, run_values):
+        self._count += 1
+        if self._count % self._every == 0:
+            print("after %d steps: loss %.4f" % (self._count, run_values.results))
