@@ -159,8 +159,8 @@ class Tables:
         if raw != "tensorflow" and not raw.startswith("tensorflow."):
             return raw
         rest = raw[11:]
-        while rest == "compat.v1" or rest.startswith("compat.v1."):
-            rest = rest[10:]
+        while f"{rest}.".startswith(("compat.v1.", "compat.v2.compat.")):
+            rest = rest[10:]  # Each namespace holds both.
         if rest.startswith("python.") and "." in rest:
             return self._canonical_private(raw)
         if rest.startswith(("core.", "tools.", "compiler.")):

@@ -40,7 +40,7 @@ _HOMES: dict[str, str] = {
     name.rpartition(".")[2]: name
     for name in sorted(NAMES, key=lambda name: not name.startswith("tpu."))
     if name != "tpu.RunConfig"
-}
+} | {"EstimatorV2": "Estimator"}
 
 # Packages that were arranged as `bridge.estimator` is, and the part of it that each was.
 _PUBLIC: dict[str, str] = {

@@ -40,6 +40,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codemod.facts import FileFacts
 from codemod.names import Import
@@ -75,6 +76,7 @@ _FITTED = (
     "dictionaries."
 )
 _KEYS = "Write the key itself, such as 'loss', 'average_loss', 'accuracy', 'probabilities' or 'class_ids'."
+_PRIVATE = "The class of bridge.estimator is written anew: override or call its public methods, or hooks."
 _KMEANS = "Use scikit-learn's MiniBatchKMeans, whose partial_fit takes batches."
 
 _HEADS = """
@@ -181,10 +183,20 @@ def check(file: FileFacts) -> Iterator[Proposal]:
     for use in file.names.chains:
         if use.root not in file.taken and (found := _missing(use.name)) is not None:
             yield _finding(file, use.node, *found)
+        elif (member := _private_member(use.name)) is not None:
+            yield replace(_finding(file, use.node, f"{member} is private", _PRIVATE), takes=())
     for imported in file.names.imports:
         found = _missing(file.tables.canonical(imported.raw))
         if found is not None and found[1] and not _is_settled(file, imported):
             yield _finding(file, imported.alias, *found)
+
+
+def _private_member(name: str) -> str | None:
+    """The private attribute of a class that a name means."""
+    found = place(before(name))
+    if found is None or not found.rest.startswith("._") or found.rest.startswith(".__"):
+        return None
+    return found.symbol.rpartition(".")[2] + found.rest
 
 
 def _is_settled(file: FileFacts, imported: Import) -> bool:

@@ -85,6 +85,14 @@ def test_a_private_name_has_the_public_name_of_the_very_thing() -> None:
     )
 
 
+def test_each_namespace_holds_both() -> None:
+    assert INSTALLED.canonical("tensorflow.compat.v1.compat.v1.train.Saver") == "tf.train.Saver"
+    assert INSTALLED.canonical("tensorflow.compat.v2.compat.v1.train.Saver") == "tf.train.Saver"
+    assert INSTALLED.canonical("tensorflow.compat.v1.compat.v2.io") == "tf.compat.v2.io"
+    assert INSTALLED.canonical("tensorflow.compat.v2.compat.v2.io") == "tf.compat.v2.io"
+    assert INSTALLED.canonical("tensorflow.compat.v2.compat") == "tf.compat"
+
+
 def test_tensorflow_agrees_about_what_its_private_modules_hold() -> None:
     modules = [
         "ops.array_ops",

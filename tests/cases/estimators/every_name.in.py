@@ -25,3 +25,10 @@ def run(x, y, keras_model, receiver_fn):
         estimator,
         tf.estimator.TrainSpec(input_fn, hooks=[hook, other]),
         tf.estimator.EvalSpec(input_fn, exporters=tf.estimator.FinalExporter("final", receiver_fn)))
+
+
+def through_the_other_namespace(model_fn):
+    import tensorflow.compat.v2 as tf2
+    from tensorflow.python.estimator.estimator import EstimatorV2
+
+    return tf2.compat.v1.estimator.Estimator(model_fn), EstimatorV2(model_fn), tf2.estimator.ModeKeys.EVAL

@@ -26,3 +26,11 @@ def run(x, y, keras_model, receiver_fn):
         estimator,
         bridge.estimator.TrainSpec(input_fn, hooks=[hook, other]),
         bridge.estimator.EvalSpec(input_fn, exporters=bridge.estimator.FinalExporter("final", receiver_fn)))
+
+
+def through_the_other_namespace(model_fn):
+    import bridge
+    import tensorflow.compat.v2 as tf2
+    from bridge.estimator import Estimator as EstimatorV2
+
+    return bridge.estimator.Estimator(model_fn), EstimatorV2(model_fn), bridge.estimator.ModeKeys.EVAL
