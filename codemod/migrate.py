@@ -32,6 +32,7 @@ PREFILTER = re.compile(rb"tensorflow|keras|horovod|tf_slim")
 _PASSES = 4
 
 UNUSED_SUPPRESSION = "TFB002"
+UNREAD_CELL = "TFB003"
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,8 +112,11 @@ def _migrate_notebook(path: str, text: str, settings: Settings) -> Migrated:
         notebook = read_notebook(text)
         if notebook.language != "python":
             return Migrated(text, skipped=f"a notebook in {notebook.language}")
-        outcome = migrate_text(path, notebook.code, settings, notebook=True)
-        findings = tuple(_in_cell(notebook, finding) for finding in outcome.findings)
+        outcome = _migrate_cells(path, notebook, settings)
+        findings = (
+            *(_in_cell(notebook, finding) for finding in outcome.findings),
+            *_unread(path, notebook, settings),
+        )
         loops = tuple(_loop_in_cell(notebook, loop) for loop in outcome.loops)
         return replace(outcome, text=notebook.replaced(outcome.text), findings=findings, loops=loops)
     except NotebookError as error:
@@ -120,6 +124,35 @@ def _migrate_notebook(path: str, text: str, settings: Settings) -> Migrated:
             (0, 0) if error.cell else (error.line, error.column)
         )  # a cell's lines are not the file's
         raise SourceError(str(error), line, column) from error
+
+
+def _migrate_cells(path: str, notebook: Notebook, settings: Settings) -> Migrated:
+    try:
+        return migrate_text(path, notebook.code, settings, notebook=True)
+    except SourceError as error:
+        if not error.line:
+            raise
+        cell, line = notebook.locate(error.line)
+        raise SourceError(f"cell {cell}, line {line}: {error.reason}") from error
+
+
+def _unread(path: str, notebook: Notebook, settings: Settings) -> Iterator[Finding]:
+    if not settings.wants(UNREAD_CELL):
+        return
+    for number, kind, text in notebook.opaque:
+        if PREFILTER.search(text.encode("utf-8", "surrogatepass")):
+            lines = text.split("\n")
+            yield Finding(
+                path,
+                1,
+                1,
+                len(lines),
+                len(lines[-1]) + 1,
+                UNREAD_CELL,
+                f"this cell ({kind}) names TensorFlow or Keras, and is not read",
+                remedy="Put its text into a file of its own, and migrate that.",
+                cell=number,
+            )
 
 
 def _in_cell(notebook: Notebook, finding: Finding) -> Finding:

@@ -30,6 +30,9 @@ Span: TypeAlias = tuple[int, int, int, int]
 Edit: TypeAlias = tuple[ast.AST, Make]
 
 
+_END = re.compile(r"[ \t]*(?:\r\n|\r|\n)?\Z")
+
+
 class RewriteError(Exception):
     """A file whose edits cannot be written; it stays as it is."""
 
@@ -323,7 +326,13 @@ def _rewritten(facts: FileFacts, unit: _Unit, config: cst.PartialParserConfig) -
         return feeds  # Nor does a block that has other statements need a `pass`.
     if not code.startswith(unit.before) or not code.endswith(unit.after):
         raise RewriteError(f"the statement in line {unit.line} did not keep its surroundings")
-    return feeds + code[len(unit.before) : len(code) - len(unit.after)]
+    return feeds + _ending_as(text, code[len(unit.before) : len(code) - len(unit.after)])
+
+
+def _ending_as(old: str, new: str) -> str:
+    """Gives replaced lines the end that the old ones had: blanks, another line end than the file's, or none."""
+    end, ours = _END.search(old), _END.search(new)
+    return new[: ours.start()] + end[0] if new and end and ours else new
 
 
 def _inner(wrapper: cst.If) -> Sequence[cst.CSTNode]:

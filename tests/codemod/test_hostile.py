@@ -83,11 +83,6 @@ PROGRAMS = hypothesmith.from_grammar("file_input").filter(compiles)
 LINE_ENDS = st.sampled_from(["\n", "\r\n", "\r"])
 
 
-def known(reason):
-    """Marks what the codemod does not do yet: it fails by name there, and loses nothing."""
-    return pytest.mark.xfail(strict=True, reason=reason)
-
-
 @SLOW
 @given(PROGRAMS, LINE_ENDS, st.sampled_from(["utf-8", "utf-8-sig"]))
 def test_any_program_without_a_site_is_not_touched(program, ends, encoding):
@@ -158,9 +153,7 @@ def test_a_second_run_changes_nothing(program):
 # Encodings and line ends: the change is the same whatever the bytes are
 
 
-@pytest.mark.parametrize(
-    "ends", ["\n", "\r\n", pytest.param("\r", marks=known("libcst does not keep a lone CR"))]
-)
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
 @pytest.mark.parametrize(
     "encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "euc-jp", "koi8-r", "shift_jis"]
 )
@@ -194,7 +187,7 @@ def test_the_end_of_the_file_stays(end):
     "where",
     [
         "def train",
-        pytest.param("import tensorflow", marks=known("a form feed at the very start")),
+        "import tensorflow",
         "\n\ndef",
         "  # comment",
     ],
@@ -272,7 +265,6 @@ DEEP = {
 }
 
 
-@known("taken as UTF-8, which is what its mark says")
 def test_a_cookie_that_contradicts_the_mark_fails_as_it_does_in_python():
     data = codecs.BOM_UTF8 + b"# coding: latin-1\nimport tensorflow as tf\n"
     assert migrate_bytes("x.py", data, Settings())[0].status == "failed"
@@ -437,7 +429,6 @@ def test_the_ordinary_run(tree):
     assert_clean(tree)
 
 
-@known("`migrate .` says ./a.py")
 def test_a_file_has_one_name_however_it_is_found(tree):
     for paths in (["."], ["a.py", "."], ["./a.py", "z.py", "none.py"]):
         files = json.loads(run(tree, "--check", *paths).out)["files"]
@@ -559,7 +550,6 @@ def test_a_link_that_is_asked_for_by_name_changes_its_target_and_stays_a_link(tr
     assert_clean(outside)
 
 
-@known("the link is named, and not its target")
 def test_links_in_circles_and_to_nowhere_end(tree):
     (tree / "round").symlink_to(tree, target_is_directory=True)
     (tree / "a-link.py").symlink_to("a.py")
@@ -600,7 +590,7 @@ def test_a_path_that_does_not_exist_is_named(tree):
         "a'b\".py",
         "$(x).py",
         "\udcff.py",
-        pytest.param("x" * 250 + ".py", marks=known("the temporary file's name is too long")),
+        "x" * 250 + ".py",
     ],
 )
 def test_any_name_is_migrated_and_its_diff_applies(tree, name):
@@ -867,7 +857,6 @@ def test_findings_in_a_notebook_are_placed_in_their_cells():
     assert places <= {(1, 1), (2, 3)}
 
 
-@known("cells of other languages are not looked at")
 def test_a_cell_that_is_not_read_is_told_if_it_mentions_tensorflow():
     result, _ = migrate_bytes(
         "n.ipynb",
