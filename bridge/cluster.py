@@ -137,6 +137,7 @@ def wait_for_checkpoint(
     checkpoint_dir: str | os.PathLike[str],
     max_wait_secs: float | None = 7200,
     *,
+    look_out: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> str:
@@ -148,6 +149,7 @@ def wait_for_checkpoint(
     Args:
       checkpoint_dir: The job's folder, which both processes see.
       max_wait_secs: Seconds to wait at most; None waits for ever.
+      look_out: Called before each look; may raise to end the waiting.
       clock: Returns the time in seconds.
       sleep: Waits for a number of seconds.
 
@@ -161,6 +163,7 @@ def wait_for_checkpoint(
     limit = float("inf") if max_wait_secs is None else max_wait_secs
     start = clock()
     while True:
+        look_out()
         missing, prefix = _find_checkpoint(directory)
         if prefix is not None:
             return prefix

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import time
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -127,14 +126,9 @@ class KerasSession:
             if self.is_chief_of(model) and directory and strategy.extended.should_checkpoint:
                 self._lock = ChiefLock(directory)
             elif not self._is_chief and directory and not keras_internals.is_multi_worker(strategy):
-                cluster.wait_for_checkpoint(directory, self._max_wait, sleep=self._sleep)
+                cluster.wait_for_checkpoint(directory, self._max_wait, look_out=self._preemption.leave)
             self._restore = CheckpointRestore(directory, name_map)
         self._model = model
-
-    def _sleep(self, seconds: float) -> None:
-        """Waits for the chief, unless the process is told to end."""
-        self._preemption.leave()
-        time.sleep(seconds)
 
     def is_chief_of(self, model: Any) -> bool:
         """Tells whether this process is the chief of the job that trains `model`."""
