@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import random
+import subprocess
+import sys
 import tempfile
 import textwrap
 from pathlib import Path
@@ -22,7 +25,7 @@ from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from codemod.migrate import Migrated
-from tests.codemod.conftest import migrate
+from tests.codemod.conftest import ROOT, migrate
 
 tf1 = tf.compat.v1
 
@@ -405,6 +408,77 @@ def test_several_loops_in_one_program(tmp_path: Path) -> None:
     text = program(text)
     assert [loop.kept for loop in migrated(text).loops] == ["", ""]
     assert run(migrated(text).text, tmp_path / "after") == run(swapped(text), tmp_path / "before")
+
+
+SUPERVISED_LOOPS = (
+    """
+    while not sv.should_stop():
+        value = sess.run(loss)
+        losses.append(value)
+    """,
+    """
+    step = 0
+    while not sv.should_stop() and step < 4:
+        _, value, step = sess.run([train_op, loss, global_step])
+        losses.append(value)
+        print(step, value)
+    """,
+    """
+    while not sv.should_stop():
+        _, value = sess.run([train_op, loss])
+        losses.append(value)
+        if value > 20:
+            break
+    """,
+)
+
+
+def supervised(number: int) -> str:
+    """A function that trains in a graph of its own, by the loop of that number."""
+    build = textwrap.dedent(program("").partition("tf.set_random_seed(3)")[2])
+    lines = [
+        "losses = []",
+        "batches_type, rows_type = Batches, generated",
+        build.replace("Batches()", "batches_type()").replace("generated()", "rows_type()"),
+        "sv = tf.train.Supervisor(logdir=WORK + str(number), saver=tf.train.Saver(), summary_op=None, global_step=variable)",
+        "with sv.managed_session(config=config) as sess:",
+        textwrap.indent(textwrap.dedent(SUPERVISED_LOOPS[number]).strip(), "    "),
+        "sv.stop()",
+        "print(number, losses, np.round(losses, 3).tolist())",
+    ]
+    inner = textwrap.indent("\n".join(lines), "        ")
+    return f"def train_{number}(number):\n    with tf.Graph().as_default():\n{inner}\n\n\n"
+
+
+def test_supervisors_that_are_the_bridge_s_session(tmp_path: Path) -> None:
+    head = program("", rows=6).partition("tf.set_random_seed(3)")[0]
+    calls = "\n".join(f"    train_{number}({number})" for number in range(len(SUPERVISED_LOOPS)))
+    functions = "".join(supervised(number) for number in range(len(SUPERVISED_LOOPS))).replace(
+        "(1, 50 + 1", "(1, 6 + 1"
+    )
+    text = f"{head}WORK = sys.argv[1]\n\n\n{functions}if __name__ == '__main__':\n{calls}\n"
+    after = migrate(text, unsafe_fixes=True).text
+    assert "Supervisor" not in after
+    assert after.count("bridge.MonitoredTrainingSession(") == 3
+    assert after.count(".fit(") == 1
+    # The supervisor's threads look for the graph that TensorFlow 2's behaviour hides from them: a process of its own.
+    before = swapped(text).replace("as tf\n", "as tf\ntf.disable_v2_behavior()\n", 1)
+    printed = [alone(code, tmp_path / name) for name, code in (("after", after), ("before", before))]
+    assert printed[0] == printed[1]
+    assert printed[0].count("\n") == 7
+
+
+def alone(text: str, folder: Path) -> str:
+    """Runs a program in a process of its own; what it printed."""
+    folder.mkdir()
+    (folder / "program.py").write_text(text)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TF_CPP_MIN_LOG_LEVEL": "3"}
+    command = [sys.executable, "program.py", str(folder / "job")]
+    done = subprocess.run(
+        command, cwd=folder, env=environment, capture_output=True, text=True, check=False, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 # ---------------------------------------------------------------------------------------------------------------------
