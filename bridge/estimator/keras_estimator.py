@@ -122,7 +122,7 @@ class KerasEstimator(Estimator):
         graph = _StepHooks(config, listeners)
         per_epoch, last_step = how["steps_per_epoch"], how["last_step"]
         epochs = 1 if per_epoch is None else -(-last_step // per_epoch) if last_step else 2**31 - 1
-        with tf_internals.eager_mode(), warnings.catch_warnings():
+        with _eager(), warnings.catch_warnings():
             # The data of each call begin anew, as an Estimator's do.
             warnings.simplefilter("ignore", ResumeWarning)
             data = self._dataset(input_fn, ModeKeys.TRAIN)
@@ -161,7 +161,7 @@ class KerasEstimator(Estimator):
             raise EstimatorError(f"Must specify steps > 0, given: {steps}. None is for the whole input.")
         callbacks = [HookCallback(eval_hooks=made)] if (made := checked_hooks(hooks)) else []
         path = checkpoint_path or self._latest_or_warn("evaluate")
-        with tf_internals.eager_mode(), self._weights_of(path):
+        with _eager(), self._weights_of(path):
             data = self._dataset(input_fn, ModeKeys.EVAL)
             values = self.keras_model.evaluate(
                 data, steps=steps, callbacks=callbacks, verbose=0, return_dict=True
@@ -186,7 +186,7 @@ class KerasEstimator(Estimator):
         """
         own_hooks = checked_hooks(hooks)
         path = checkpoint_path or self._latest_or_warn("predict")
-        with tf_internals.eager_mode():
+        with _eager():
             features = self._dataset(input_fn, ModeKeys.PREDICT).map(_features_only)
         for batch in self._batches(features, path, own_hooks):
             named = self._named(batch)
@@ -204,14 +204,14 @@ class KerasEstimator(Estimator):
 
     def _batches(self, features: Any, path: str | None, hooks: tuple[Any, ...]) -> Iterator[Any]:
         if hooks:
-            with tf_internals.eager_mode(), self._weights_of(path):
+            with _eager(), self._weights_of(path):
                 everything = self.keras_model.predict(
                     features, callbacks=[HookCallback(predict_hooks=hooks)], verbose=0
                 )
             yield everything
             return
         for batch in features:
-            with tf_internals.eager_mode(), self._weights_of(path):
+            with _eager(), self._weights_of(path):
                 made = self.keras_model.predict_on_batch(batch)
             yield made
 
@@ -243,7 +243,7 @@ class KerasEstimator(Estimator):
         if path is None:
             raise EstimatorError(f"Couldn't find trained model at {self.model_dir}. Train it first.")
         target = timestamped_now(os.fspath(export_dir_base))
-        with tf_internals.eager_mode(), self._weights_of(path):
+        with _eager(), self._weights_of(path):
             serve = _served(self.keras_model, input_receiver_fn_map[ModeKeys.PREDICT], self._named)
             module = tf.Module()
             module.model, module.serve = self.keras_model, serve
@@ -287,6 +287,13 @@ class KerasEstimator(Estimator):
         finally:
             for variable, value in kept:
                 variable.assign(value)
+
+
+@contextlib.contextmanager
+def _eager() -> Iterator[None]:
+    """Enters eager mode; also from a hook or listener, whose graph's collections would go into what is traced."""
+    with tf.Graph().as_default(), tf_internals.eager_mode():
+        yield
 
 
 def _optimizer_variables(model: Any) -> list[Any]:

@@ -87,11 +87,11 @@ def deep_model_fn(
             for index, units in enumerate(hidden_units):
                 with tf1.variable_scope(f"hiddenlayer_{index}") as scope:
                     net = _dense(net, units, activation_fn)
-                if dropout is not None and is_training:
-                    net = tf.nn.dropout(net, rate=dropout)
-                if batch_norm:
-                    with tf1.variable_scope(f"batchnorm_{index}"):
-                        net = _batch_norm(net, is_training)
+                    if dropout is not None and is_training:
+                        net = tf.nn.dropout(net, rate=dropout)
+                    if batch_norm:
+                        with tf1.variable_scope(f"batchnorm_{index}"):
+                            net = _batch_norm(net, is_training)
                 _summarise(net, scope.name)
             with tf1.variable_scope("logits") as scope:
                 logits = _dense(net, head.logits_dimension, None)

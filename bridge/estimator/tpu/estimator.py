@@ -20,7 +20,7 @@ from bridge.estimator.tpu.spec import TPUEstimatorSpec
 tf1 = tf.compat.v1
 _StepCounterHook: Any = tf1.train.StepCounterHook
 
-_RESERVED = ("batch_size", "use_tpu", "context")
+_RESERVED = ("batch_size", "context")
 
 
 class TPUEstimator(Estimator):
@@ -50,7 +50,7 @@ class TPUEstimator(Estimator):
           model_fn: As for `Estimator`; it may return a `TPUEstimatorSpec`, and must have an argument `params`.
           model_dir: As for `Estimator`.
           config: A `bridge.estimator.tpu.RunConfig`.
-          params: As for `Estimator`; without `batch_size`, `use_tpu` and `context`, which are added.
+          params: As for `Estimator`; without `batch_size` and `context`, which are reserved.
           use_tpu: False.
           train_batch_size: `params["batch_size"]` in training.
           eval_batch_size: `params["batch_size"]` in evaluations.
@@ -136,7 +136,9 @@ def _with(params: Any, **added: Any) -> Any:
     for name, value in added.items():
         if value is None:
             continue
-        if hasattr(params, "add_hparam"):
+        if hasattr(params, "set_hparam") and name in params:
+            params.set_hparam(name, value)
+        elif hasattr(params, "add_hparam"):
             params.add_hparam(name, value)
         else:
             params[name] = value
