@@ -33,6 +33,7 @@ _PASSES = 4
 
 UNUSED_SUPPRESSION = "TFB002"
 UNREAD_CELL = "TFB003"
+COLAB_MAGIC = "TFB103"
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +117,7 @@ def _migrate_notebook(path: str, text: str, settings: Settings) -> Migrated:
         findings = (
             *(_in_cell(notebook, finding) for finding in outcome.findings),
             *_unread(path, notebook, settings),
+            *_old_magics(path, notebook, settings),
         )
         loops = tuple(_loop_in_cell(notebook, loop) for loop in outcome.loops)
         return replace(outcome, text=notebook.replaced(outcome.text), findings=findings, loops=loops)
@@ -153,6 +155,24 @@ def _unread(path: str, notebook: Notebook, settings: Settings) -> Iterator[Findi
                 remedy="Put its text into a file of its own, and migrate that.",
                 cell=number,
             )
+
+
+def _old_magics(path: str, notebook: Notebook, settings: Settings) -> Iterator[Finding]:
+    if settings.wants(COLAB_MAGIC):
+        for cell, line, text in notebook.magics():
+            if re.match(r"%tensorflow_version\b", text.strip()):
+                yield Finding(
+                    path,
+                    line,
+                    1,
+                    line,
+                    len(text) + 1,
+                    COLAB_MAGIC,
+                    f"{text.strip()} has nothing to choose from any more",
+                    why="Colab has taken TensorFlow 1 away.",
+                    remedy="Take the line out: the migrated notebook runs on the TensorFlow that is installed.",
+                    cell=cell,
+                )
 
 
 def _in_cell(notebook: Notebook, finding: Finding) -> Finding:

@@ -335,6 +335,13 @@ class Notebook:
         self._check(result, sources)
         return result
 
+    def magics(self) -> Iterator[tuple[int, int, str]]:
+        """Yields each magic: its cell and the line in it, both counted from 1, and its text."""
+        for cell in self._cells if self.code else []:
+            for name, (_, original) in cell.kept.items():
+                line = cell.code.count("\n", 0, cell.code.index(name)) + 1 + cell.head.count("\n")
+                yield cell.number, line, original
+
     def _cell_at(self, line: int) -> _Cell:
         if not self.code:
             raise NotebookError("the notebook has no Python cell, so no line of it can be found")

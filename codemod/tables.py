@@ -75,6 +75,8 @@ _FORMER_MODULES = {
     "tensorflow.python.framework.ops": "tf",
     "tensorflow.python.framework.sparse_tensor": "tf",
     "tensorflow.python.framework.constant_op": "tf",
+    "tensorflow.python.framework.graph_util": "tf.graph_util",
+    "tensorflow.python.framework.graph_util_impl": "tf.graph_util",
     "tensorflow.python.ops.variables": "tf",
     "tensorflow.python.ops.array_ops": "tf",
     "tensorflow.python.ops.math_ops": "tf",

@@ -83,7 +83,7 @@ def _aliases(file: FileFacts, groups: _Groups, find: Find) -> _Moves:
                 file.edit(
                     use.node,
                     f"{use.name} is {target.name}",
-                    _written(spelled),
+                    written(spelled),
                     takes=tuple(settled),
                     fix=target.fix,
                     why=target.why,
@@ -200,7 +200,9 @@ def _replaced(lines: list[str]) -> Make:
     return make
 
 
-def _written(name: str) -> Make:
+def written(name: str) -> Make:
+    """Writes an expression as another dotted name."""
+
     def make(node: cst.CSTNode) -> cst.CSTNode:
         from codemod import cst_tools
 

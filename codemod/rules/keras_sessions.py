@@ -54,6 +54,7 @@ from codemod.names import Use
 from codemod.proposals import Insertion, Make, Proposal
 from codemod.results import Fix
 from codemod.rules import _keras
+from codemod.rules._moved import written
 from codemod.rules.legacy_layers import LEGACY_KERAS, chooses_legacy_keras, is_legacy
 
 if TYPE_CHECKING:
@@ -323,7 +324,7 @@ def _keras_2(file: FileFacts, uses: list[Use]) -> Iterator[Proposal]:
         prefix = file.spell("tf.Session", use.node).removesuffix("Session")
         if short in _ONLY_V1 and _is_v2_keras(file, use):
             message = f"{use.name} is in TensorFlow 1's Keras: {prefix}keras.backend.{short}"
-            yield file.edit(use.node, message, _written(f"{prefix}keras.backend.{short}"))
+            yield file.edit(use.node, message, written(f"{prefix}keras.backend.{short}"))
         else:
             kept.append(use)
     if through_tensorflow and not chooses_legacy_keras(file):
@@ -341,12 +342,3 @@ def _is_v2_keras(file: FileFacts, use: Use) -> bool:
     """Whether the use reaches TensorFlow 2's Keras, which had no sessions even as Keras 2."""
     binding = use.binding
     return not (binding is not None and binding.kind == "import" and file.means_v1(binding))
-
-
-def _written(name: str) -> Make:
-    def make(node: cst.CSTNode) -> cst.CSTNode:
-        from codemod import cst_tools
-
-        return cst_tools.written_as(node, name)
-
-    return make

@@ -73,6 +73,12 @@ _INNER = (
     ("tf.contrib.slim.python.slim", "tf.contrib.slim"),
 )
 
+# Modules whose names tf_slim has at its top, not in a module that an alias could stand for.
+_SCATTERED = tuple(
+    f"tf.contrib.layers.python.layers.{name}"
+    for name in ("initializers", "normalization", "optimizers", "regularizers", "summaries")
+)
+
 
 def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes tf_slim for each use of what it took over."""
@@ -85,7 +91,7 @@ def find(name: str) -> Target | None:
         if name.startswith(f"{inner}.") or name == inner:
             if name == inner and inner == "tf.contrib.framework.python.ops.arg_scope":
                 return Target("tf_slim.arg_scope")  # The function hides the module of its name.
-            if name == inner and public == "tf.contrib.framework":
+            if name == inner and (public == "tf.contrib.framework" or inner in _SCATTERED):
                 return None
             name = public + name[len(inner) :]
             break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from codemod.migrate import migrate_bytes
@@ -134,3 +136,22 @@ def test_line_ends_and_form_feeds_stay_and_new_lines_have_the_same_ends(ends: st
     assert new.count("\x0c") == text.count("\x0c")
     assert len(new.split(ends)) == len(text.split("\n")) + 2
     assert not set(new.replace(ends, "")) & {"\r", "\n"}
+
+
+def test_the_magic_that_chose_tensorflow_1_is_a_finding_with_its_cell_and_line() -> None:
+    cells = [
+        ["import os\n"],
+        ["# first\n", "%tensorflow_version 1.x\n", "import tensorflow as tf\n", "tf.placeholder(1)"],
+    ]
+    data = {
+        "cells": [
+            {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": source}
+            for source in cells
+        ],
+        "metadata": {"language_info": {"name": "python"}},
+        "nbformat": 4,
+        "nbformat_minor": 5,
+    }
+    result, new = migrate_bytes("a.ipynb", json.dumps(data).encode(), Settings())
+    assert [(f.cell, f.line) for f in result.findings if f.code == "TFB103"] == [(2, 2)]
+    assert b"%tensorflow_version 1.x" in (new or b"")
