@@ -49,7 +49,7 @@ _WORD = re.compile(r"\w+")
 # Packages that cannot be imported beside today's TensorFlow: they need internals that are gone.
 _DEAD_PACKAGES = frozenset({"tensorflow_estimator", "tensorflow_core"})
 
-# Modules of `tensorflow.python` that are gone, whose names had a public home all along.
+# Modules of `tensorflow.python` that are gone or have lost parts, whose names had a public home all along.
 _FORMER_MODULES = {
     "tensorflow.python.estimator.estimator_lib": "tf.estimator",
     "tensorflow.python.estimator.estimator": "tf.estimator",
@@ -75,7 +75,6 @@ _FORMER_MODULES = {
     "tensorflow.python.framework.ops": "tf",
     "tensorflow.python.framework.sparse_tensor": "tf",
     "tensorflow.python.framework.constant_op": "tf",
-    "tensorflow.python.framework.graph_util": "tf.graph_util",
     "tensorflow.python.framework.graph_util_impl": "tf.graph_util",
     "tensorflow.python.ops.variables": "tf",
     "tensorflow.python.ops.array_ops": "tf",
@@ -90,6 +89,47 @@ _FORMER_MODULES = {
     "tensorflow.python.platform.gfile": "tf.gfile",
     "tensorflow.python.platform.tf_logging": "tf.logging",
     "tensorflow.python.platform.test": "tf.test",
+    "tensorflow.python.framework.dtypes": "tf",
+    "tensorflow.python.framework.errors": "tf.errors",
+    "tensorflow.python.framework.graph_util": "tf.graph_util",
+    "tensorflow.python.framework.importer": "tf",
+    "tensorflow.python.framework.load_library": "tf",
+    "tensorflow.python.framework.random_seed": "tf",
+    "tensorflow.python.framework.tensor_shape": "tf",
+    "tensorflow.python.framework.tensor_util": "tf",
+    "tensorflow.python.feature_column.feature_column": "tf.feature_column",
+    "tensorflow.python.lib.io.tf_record": "tf.python_io",
+    "tensorflow.python.ops.check_ops": "tf",
+    "tensorflow.python.ops.clip_ops": "tf",
+    "tensorflow.python.ops.confusion_matrix": "tf",
+    "tensorflow.python.ops.data_flow_ops": "tf",
+    "tensorflow.python.ops.functional_ops": "tf",
+    "tensorflow.python.ops.gradients": "tf",
+    "tensorflow.python.ops.histogram_ops": "tf",
+    "tensorflow.python.ops.image_ops": "tf.image",
+    "tensorflow.python.ops.io_ops": "tf",
+    "tensorflow.python.ops.metrics": "tf.metrics",
+    "tensorflow.python.ops.parsing_ops": "tf",
+    "tensorflow.python.ops.partitioned_variables": "tf",
+    "tensorflow.python.ops.random_ops": "tf",
+    "tensorflow.python.ops.script_ops": "tf",
+    "tensorflow.python.ops.sparse_ops": "tf",
+    "tensorflow.python.ops.special_math_ops": "tf",
+    "tensorflow.python.ops.state_ops": "tf",
+    "tensorflow.python.ops.string_ops": "tf",
+    "tensorflow.python.ops.template": "tf",
+    "tensorflow.python.ops.tensor_array_ops": "tf",
+    "tensorflow.python.ops.variable_scope": "tf",
+    "tensorflow.python.platform.resource_loader": "tf.resource_loader",
+    "tensorflow.python.training.saver": "tf.train",
+    "tensorflow.python.util.compat": "tf.compat",
+}
+
+# Names of private modules that are gone, whose public name is another word.
+_FORMER_NAMES = {
+    "tensorflow.python.ops.variables.VariableV1": "Variable",
+    "tensorflow.python.ops.variable_scope.variable": "Variable",
+    "tensorflow.python.pywrap_tensorflow.NewCheckpointReader": "train.NewCheckpointReader",
 }
 
 
@@ -185,6 +225,9 @@ class Tables:
         return raw
 
     def _former(self, module: str, name: str) -> str | None:
+        other = _FORMER_NAMES.get(f"{module}.{name}")
+        if other is not None:
+            return None if self._private_exists(f"{module}.{name}") else other
         home = _FORMER_MODULES.get(module)
         if home is None:
             return None

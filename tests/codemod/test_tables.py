@@ -141,6 +141,12 @@ def test_what_a_private_module_has_lost_is_the_public_name() -> None:
     assert not INSTALLED.exists("tensorflow.python.ops.control_flow_ops.cond")
     assert INSTALLED.canonical("tensorflow.python.ops.control_flow_ops.cond") == "tf.cond"
     assert INSTALLED.canonical("tensorflow.python.ops.array_ops.stack") == "tf.stack"
+    assert INSTALLED.canonical("tensorflow.python.framework.ops.IndexedSlices") == "tf.IndexedSlices"
+    assert INSTALLED.canonical("tensorflow.python.ops.variables.VariableV1") == "tf.Variable"
+    assert (
+        INSTALLED.canonical("tensorflow.python.ops.variable_scope.enable_resource_variables")
+        == "tf.enable_resource_variables"
+    )
     # Brought by `import *`, and the very thing.
     assert INSTALLED.canonical("tensorflow.python.ops.math_ops.tanh") == "tf.tanh"
 
