@@ -117,6 +117,7 @@ _ONE_BY_ONE = {
     "tf.contrib.training.HParams": "bridge.hparams.HParams",
     "tf.contrib.training.python.training.hparam.HParams": "bridge.hparams.HParams",
     "tf.contrib.training.checkpoints_iterator": "tf.train.checkpoints_iterator",
+    "tf.contrib.hooks.ProfilerHook": "tf.train.ProfilerHook",
     "tf.contrib.eager.enable_eager_execution": "tf.enable_eager_execution",
     "tf.contrib.eager.executing_eagerly": "tf.executing_eagerly",
 }

@@ -22,7 +22,7 @@ import tensorflow.compat.v1 as tf
 
 
 def decoder(cell, helper, state):
-    # TODO(codemod TFB901): tf.contrib.seq2seq.BasicDecoder does not exist any more. tensorflow_addons.seq2seq had it; write the decoding loop with Keras or tf.while_loop
+    # TODO(codemod TFB901): tf.contrib.seq2seq.BasicDecoder does not exist any more. tensorflow_addons had it, which is no longer maintained; write the decoding loop with Keras or tf.while_loop
     return tf.contrib.seq2seq.BasicDecoder(cell, helper, tf.get_variable("state", initializer=state))
 ```
 
@@ -38,89 +38,12 @@ from collections.abc import Iterator
 from codemod.facts import FileFacts
 from codemod.names import Import, Use
 from codemod.proposals import Proposal
+from codemod.rules._guidance import guidance
 from codemod.rules.legacy_layers import chooses_legacy_keras, is_legacy
 
 CODE = "TFB901"
 TRIGGER = r"tensorflow|keras"
 ORDER = 2
-
-_CONTRIB = "tf.contrib was removed with TensorFlow 2."
-
-# Longest prefix first wins: (why, where to go).
-_GUIDANCE: dict[str, tuple[str, str]] = {
-    "tf.contrib": (
-        _CONTRIB,
-        "Copy what you need from TensorFlow 1.15's contrib, or find the project that took it over.",
-    ),
-    "tf.contrib.seq2seq": (
-        _CONTRIB,
-        "tensorflow_addons.seq2seq had it; write the decoding loop with Keras or tf.while_loop.",
-    ),
-    "tf.contrib.gan": (_CONTRIB, "The package tensorflow-gan took it over."),
-    "tf.contrib.slim": (_CONTRIB, "The package tf-slim took it over: import tf_slim."),
-    "tf.contrib.layers": (_CONTRIB, "The package tf-slim took it over: tf_slim.layers."),
-    "tf.contrib.learn": (
-        _CONTRIB,
-        "Use bridge.estimator or Keras; the data sets moved to tensorflow-datasets.",
-    ),
-    "tf.contrib.rnn": (
-        _CONTRIB,
-        "Use Keras's recurrent layers, or tf_keras's legacy cells through bridge.legacy_keras.",
-    ),
-    "tf.contrib.cudnn_rnn": (_CONTRIB, "Use keras.layers.LSTM and GRU, which run on cuDNN by themselves."),
-    "tf.contrib.crf": (_CONTRIB, "tensorflow_addons.text.crf had it; copy its three functions."),
-    "tf.contrib.distributions": (
-        _CONTRIB,
-        "The package tensorflow-probability took it over: tfp.distributions.",
-    ),
-    "tf.contrib.bayesflow": (_CONTRIB, "The package tensorflow-probability took it over."),
-    "tf.contrib.opt": (_CONTRIB, "Use an optimizer of keras.optimizers or tf.train, or copy this one."),
-    "tf.contrib.tpu": (_CONTRIB, "Use tf.distribute.TPUStrategy with Keras."),
-    "tf.contrib.distribute": (_CONTRIB, "Use tf.distribute."),
-    "tf.contrib.eager": (
-        _CONTRIB,
-        "Eager execution is TensorFlow 2 itself: tf.GradientTape, tf.Variable, tf.train.Checkpoint.",
-    ),
-    "tf.contrib.quantize": (_CONTRIB, "Use the package tensorflow-model-optimization."),
-    "tf.contrib.tensorrt": (_CONTRIB, "Use tf.experimental.tensorrt."),
-    "tf.contrib.lite": (_CONTRIB, "Use tf.lite, or the package ai-edge-litert."),
-    "tf.contrib.lookup": (_CONTRIB, "Use tf.lookup."),
-    "tf.contrib.metrics": (_CONTRIB, "Use tf.metrics (v1) or keras.metrics."),
-    "tf.contrib.summary": (_CONTRIB, "Use tf.compat.v2.summary."),
-    "tf.contrib.estimator": (_CONTRIB, "Use bridge.estimator; hooks go on working."),
-    "tf.contrib.keras": (_CONTRIB, "Use tf.keras."),
-    "tf.estimator": (
-        "Estimators were removed with TensorFlow 2.16.",
-        "Use bridge.estimator, which has the same names, or Keras.",
-    ),
-    "tensorflow_estimator": (
-        "It needs internals that TensorFlow no longer has.",
-        "Use bridge.estimator, or Keras.",
-    ),
-    "tf.layers": (
-        "Keras 3 has no tf.layers.",
-        "Use keras.layers, or tf_keras's through bridge.legacy_keras.",
-    ),
-    "tf.nn.rnn_cell": (
-        "Keras 3 has no legacy cells.",
-        "Use Keras's recurrent layers, or tf_keras's through bridge.legacy_keras.",
-    ),
-    "tf.examples": ("TensorFlow no longer ships its examples.", "Use keras.datasets or tensorflow-datasets."),
-    "tf.keras": ("Keras 3 has no such name.", "See the Keras 3 migration guide, or use tf_keras."),
-    "keras": ("Keras 3 has no such name.", "See the Keras 3 migration guide, or use tf_keras."),
-    "tf.python": (
-        "The private modules cannot be reached through `tf`.",
-        "Use the public name, or import the private module itself.",
-    ),
-    "tensorflow.python.keras": (
-        "The private copy of Keras 2 loses parts with every release.",
-        "Use tf.keras, or tf_keras through bridge.legacy_keras.",
-    ),
-    "tensorflow.python": (
-        "The private module or name was removed or moved.",
-        "Use a public name, or copy the code from TensorFlow 1.15.",
-    ),
-}
 
 
 def check(file: FileFacts) -> Iterator[Proposal]:
@@ -201,15 +124,10 @@ def _shown(file: FileFacts, name: str) -> str:
 
 
 def _finding(file: FileFacts, node: ast.AST, name: str) -> Proposal:
-    why, remedy = "", ""
-    for length in range(name.count(".") + 1, 0, -1):
-        found = _GUIDANCE.get(".".join(name.split(".")[:length]))
-        if found:
-            why, remedy = found
-            break
+    why, remedy = guidance(name)
     return file.finding(
         node,
         f"{name} does not exist any more",
-        why=why or "Today's TensorFlow has no such name.",
+        why=why,
         remedy=remedy,
     )

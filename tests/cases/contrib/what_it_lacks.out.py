@@ -1,6 +1,6 @@
 import tensorflow.compat.v1 as tf
 
-# TODO(codemod TFB901): tf.contrib.framework.nest does not exist any more. Copy what you need from TensorFlow 1.15's contrib, or find the project that took it over
+# TODO(codemod TFB901): tf.contrib.framework.nest does not exist any more. Use the function of tf.train, tf.nest or tf_slim that does it, or copy it from TensorFlow 1.15
 nest = tf.contrib.framework.nest
 
 

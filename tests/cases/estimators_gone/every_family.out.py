@@ -30,8 +30,8 @@ def run(columns, experiment_fn, directory, labels):
     # TODO(codemod TFB604): bridge.estimator has no multi_class_head. Compute loss, metrics and predictions in the model_fn and return an EstimatorSpec; in Keras give them to compile
     # TODO(codemod TFB604): bridge.estimator has no replicate_model_fn. Train a Keras model in the scope of tf.distribute.MirroredStrategy
     tf.contrib.estimator.multi_class_head(3), tf.contrib.estimator.replicate_model_fn(None)
-    # TODO(codemod TFB604): bridge.estimator has no outfeed_dequeue. On TPUs train a Keras model in tf.distribute.TPUStrategy's scope with fit
-    # TODO(codemod TFB604): bridge.estimator has no AsyncCheckpointSaverHook. Use tf.train.CheckpointSaverHook, which writes the same files
+    # TODO(codemod TFB604): tf.contrib.tpu.outfeed_dequeue does not exist any more. On TPUs train a Keras model in tf.distribute.TPUStrategy's scope with fit
+    # TODO(codemod TFB604): tf.contrib.tpu.AsyncCheckpointSaverHook does not exist any more. Use tf.train.CheckpointSaverHook, which writes the same files
     tf.contrib.tpu.outfeed_dequeue(tf.float32), tf.contrib.tpu.AsyncCheckpointSaverHook(directory)
     # TODO(codemod TFB604): tf.contrib.learn.learn_runner does not exist any more. Call bridge.estimator.train_and_evaluate(estimator, TrainSpec(...), EvalSpec(...)) instead
     learn_runner.run(experiment_fn, directory)

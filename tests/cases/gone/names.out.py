@@ -1,15 +1,15 @@
 import bridge
 import tensorflow.compat.v1 as tf
-# TODO(codemod TFB901): tf.contrib.crf.crf_decode does not exist any more. tensorflow_addons.text.crf had it; copy its three functions
+# TODO(codemod TFB901): tf.contrib.crf.crf_decode does not exist any more. tensorflow_addons had it, which is no longer maintained; copy its three functions
 from tensorflow.contrib.crf import crf_decode
-# TODO(codemod TFB901): tf.contrib.seq2seq does not exist any more. tensorflow_addons.seq2seq had it; write the decoding loop with Keras or tf.while_loop
+# TODO(codemod TFB901): tf.contrib.seq2seq does not exist any more. tensorflow_addons had it, which is no longer maintained; write the decoding loop with Keras or tf.while_loop
 import tensorflow.contrib.seq2seq as seq2seq
 
 
 class Model(bridge.estimator.Estimator):
     def decode(self, x):
-        # TODO(codemod TFB901): tf.contrib.seq2seq.dynamic_decode does not exist any more. tensorflow_addons.seq2seq had it; write the decoding loop with Keras or tf.while_loop
-        # TODO(codemod TFB901): tf.contrib.crf.crf_decode does not exist any more. tensorflow_addons.text.crf had it; copy its three functions
+        # TODO(codemod TFB901): tf.contrib.seq2seq.dynamic_decode does not exist any more. tensorflow_addons had it, which is no longer maintained; write the decoding loop with Keras or tf.while_loop
+        # TODO(codemod TFB901): tf.contrib.crf.crf_decode does not exist any more. tensorflow_addons had it, which is no longer maintained; copy its three functions
         if x: return seq2seq.dynamic_decode(x), crf_decode(x)
         # TODO(codemod TFB901): tf.contrib.eager.list_devices does not exist any more. Eager execution is TensorFlow 2 itself: tf.GradientTape, tf.Variable, tf.train.Checkpoint
         elif tf.contrib.eager.list_devices():

@@ -1,10 +1,10 @@
 import tf_slim
 import tensorflow.compat.v1 as tf
-# TODO(codemod TFB901): tf.contrib.layers does not exist any more. The package tf-slim took it over: tf_slim.layers
+# TODO(codemod TFB901): tf.contrib.layers does not exist any more. The package tf_slim has most of it; copy the rest from TensorFlow 1.15
 from tensorflow.contrib import layers
 
 
 def network(ids):
-    # TODO(codemod TFB901): tf.contrib.layers.embed_sequence does not exist any more. The package tf-slim took it over: tf_slim.layers
+    # TODO(codemod TFB901): tf.contrib.layers.embed_sequence does not exist any more. Use tf.nn.embedding_lookup on a variable of your own, with the same name
     embedded = layers.embed_sequence(ids, 10, 3)
     return tf_slim.layers.fully_connected(embedded, 3)
