@@ -7,10 +7,12 @@ import collections
 import dataclasses
 import json
 import os
+import resource
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +35,10 @@ class Row:
       missing: Names that the installed TensorFlow lacks: before, after, and after without a finding at that line.
       resolved: Files of those that use TensorFlow in which no name is missing: before, after, and how many use it.
       codes: Findings by code.
-      loops: Loops by what became of them, as the findings say.
+      loops: Training loops by what became of them: `fit`, or why they stay.
       again: Files that a second run changes.
       seconds: Of the codemod, and of tf_upgrade_v2 if it was asked for.
+      cpu: The same in seconds of CPU, less disturbed by what else the machine does.
       reasons: Why files failed.
       unnamed: Names without a finding: path, line, name.
     """
@@ -49,8 +52,10 @@ class Row:
     missing: tuple[int, int, int] = (0, 0, 0)
     resolved: tuple[int, int, int] = (0, 0, 0)
     codes: dict[str, int] = dataclasses.field(default_factory=dict)
+    loops: dict[str, int] = dataclasses.field(default_factory=dict)
     again: int = 0
     seconds: tuple[float, float | None] = (0.0, None)
+    cpu: tuple[float, float | None] = (0.0, None)
     reasons: list[str] = dataclasses.field(default_factory=list)
     unnamed: list[tuple[str, int, str]] = dataclasses.field(default_factory=list)
 
@@ -123,15 +128,18 @@ def examine(requirement: str, folder: Path, jobs: int, *, peer: bool) -> Row:
     )
     before_names = missing([tree / path for path in paths])
 
-    begin = time.perf_counter()
+    begin = _times()
     report = codemod("migrate", str(after), "--allow-dirty", "--no-gitignore", jobs=jobs)
-    ours = time.perf_counter() - begin
+    ours = _since(begin)
     row.files = len(report["files"])
     row.status = dict(collections.Counter(file["status"] for file in report["files"]))
     row.reasons = [
         f"{file['path']}: {file['reason']}" for file in report["files"] if file["status"] == "failed"
     ]
     row.codes = dict(collections.Counter(f["code"] for file in report["files"] for f in file["findings"]))
+    row.loops = dict(
+        collections.Counter(loop["kept"] or "fit" for file in report["files"] for loop in file["loops"])
+    )
     second = codemod("migrate", str(after), "--allow-dirty", "--no-gitignore", "--check", jobs=jobs)
     row.again = sum(file["status"] == "changed" for file in second["files"])
     named = {place for file in second["files"] for place in _named(file)}
@@ -155,8 +163,20 @@ def examine(requirement: str, folder: Path, jobs: int, *, peer: bool) -> Row:
         sum(after_names[after / path] == [] for path in users),
         len(users),
     )
-    row.seconds = (ours, _peer(tree, folder / "peer" / requirement) if peer else None)
+    theirs = _peer(tree, folder / "peer" / requirement) if peer else (None, None)
+    row.seconds, row.cpu = zip(ours, theirs, strict=True)
     return row
+
+
+def _times() -> tuple[float, float]:
+    """The clock, and the CPU time of all child processes that have ended."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.perf_counter(), usage.ru_utime + usage.ru_stime
+
+
+def _since(begin: tuple[float, float]) -> tuple[float, float]:
+    clock, cpu = _times()
+    return clock - begin[0], cpu - begin[1]
 
 
 def _named(file: dict[str, Any]) -> set[tuple[Path, int]]:
@@ -169,17 +189,17 @@ def _named(file: dict[str, Any]) -> set[tuple[Path, int]]:
     }
 
 
-def _peer(tree: Path, out: Path) -> float:
-    """Runs tf_upgrade_v2 on the tree, and returns its seconds."""
+def _peer(tree: Path, out: Path) -> tuple[float, float]:
+    """Runs tf_upgrade_v2 on the tree, and returns its seconds on the clock and of CPU."""
     shutil.rmtree(out, ignore_errors=True)
     out.parent.mkdir(parents=True, exist_ok=True)
     command = [
         str(Path(sys.executable).with_name("tf_upgrade_v2")),
         *("--intree", str(tree), "--outtree", str(out), "--reportfile", f"{out}.txt"),
     ]
-    begin = time.perf_counter()
+    begin = _times()
     subprocess.run(command, capture_output=True, check=False)
-    return time.perf_counter() - begin
+    return _since(begin)
 
 
 def table(rows: list[Row]) -> str:
@@ -211,6 +231,11 @@ def table(rows: list[Row]) -> str:
     )
 
 
+def _counted(counts: Iterable[dict[str, int]]) -> str:
+    total = sum(map(collections.Counter, counts), collections.Counter())
+    return ", ".join(f"{name} {count}" for name, count in sorted(total.items()))
+
+
 def main() -> None:
     """Runs the command."""
     parser = argparse.ArgumentParser(prog="python -m tests.corpus", description=__doc__)
@@ -230,9 +255,15 @@ def main() -> None:
             )
         except DownloadError as error:
             print(f"left out: {requirement}: {error}", flush=True)
+        if arguments.json:  # After each: a run takes long, and may be ended.
+            arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n")
     print(table(rows))
-    codes = sum((collections.Counter(row.codes) for row in rows), collections.Counter())
-    print("\nfindings: " + ", ".join(f"{code} {count}" for code, count in sorted(codes.items())))
+    print(f"\nfindings: {_counted(row.codes for row in rows)}")
+    print(f"training loops: {_counted(row.loops for row in rows) or 'none'}")
+    ours = sum(row.cpu[0] for row in rows)
+    theirs = sum(row.cpu[1] or 0.0 for row in rows)
+    if theirs:
+        print(f"CPU: {ours:.1f} s, tf_upgrade_v2 {theirs:.1f} s: {theirs / ours:.1f} times as much")
     for row in rows:
         for reason in row.reasons:
             print(f"failed: {row.package}: {reason}")
@@ -240,8 +271,6 @@ def main() -> None:
             print(f"BROKEN: {row.package}: {path}")
         for path, line, name in row.unnamed if arguments.unnamed else ():
             print(f"no finding: {row.package}: {path}:{line}: {name}")
-    if arguments.json:
-        arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n")
 
 
 if __name__ == "__main__":
