@@ -138,6 +138,12 @@ def _add_migrate(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="write nothing, only the exit code says whether something would change",
     )
+    add(
+        "--py2",
+        action="store_true",
+        default=None,
+        help="convert files of Python 2 first (needs the extra 'py2')",
+    )
     add("--unsafe-fixes", action="store_true", default=None, help="apply fixes too that may change what runs")
     add(
         "--style",
@@ -193,6 +199,7 @@ def _settings(values: dict[str, Any], *, scan: bool) -> Settings:
         style=values.get("style") or "import",
         loops=values.get("loops") or "fit",
         unsafe_fixes=bool(values.get("unsafe_fixes")),
+        py2=bool(values.get("py2")),
         select=select,
         ignore=ignore,
         todo=values.get("todo") is not False,

@@ -20,6 +20,7 @@ KEYS: Mapping[str, type | tuple[str, ...]] = {
     "style": ("import", "explicit"),
     "loops": ("fit", "keep"),
     "unsafe-fixes": bool,
+    "py2": bool,
     "todo": bool,
     "jobs": int,
     "output-format": ("text", "json", "sarif", "github"),

@@ -205,7 +205,9 @@ def migrate_text(path: str, text: str, settings: Settings, *, notebook: bool = F
     Raises:
       SourceError: If the text is not Python, or what came out would not be sound. Nothing may be written then.
     """
+    text, converted = _from_python_2(path, text, settings)
     once = _one_pass(path, text, settings, notebook)
+    once = replace(once, findings=(*converted, *once.findings))
     new = once.text
     for _ in range(_PASSES):
         if new == text:
@@ -221,6 +223,19 @@ def migrate_text(path: str, text: str, settings: Settings, *, notebook: bool = F
             f"internal error, nothing written: each pass changes line {_first_difference(text, new)} of the new text again"
         )
     return replace(once, text=new)
+
+
+def _from_python_2(path: str, text: str, settings: Settings) -> tuple[str, tuple[Finding, ...]]:
+    """The text as Python 3, if it is Python 2 and that is asked for; and what there is to say about it."""
+    if not settings.py2:
+        return text, ()
+    try:
+        parse(text)
+    except python2.Python2Error as error:
+        new = python2.convert(text, error)
+        parse(new)
+        return new, tuple(python2.findings_of_conversion(path, error, text, new))
+    return text, ()
 
 
 def _first_difference(first: str, second: str) -> int:

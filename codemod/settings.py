@@ -23,6 +23,7 @@ class Settings:
       todo: Whether a place that is left gets a `# TODO(codemod CODE): …` comment.
       tensorflow: Folder of the installed `tensorflow` package whose tables are read; None to search for it.
       scan: Only take stock: no edits are computed.
+      py2: Whether files of Python 2 are converted to Python 3 first.
     """
 
     style: Style = "import"
@@ -33,6 +34,7 @@ class Settings:
     todo: bool = True
     tensorflow: str | None = None
     scan: bool = False
+    py2: bool = False
 
     def wants(self, code: str) -> bool:
         """Tells whether the rule `code` is to be run; the longest prefix that fits it decides."""

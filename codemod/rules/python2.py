@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a file that Python 3 cannot parse and that looks like Python 2. The file counts as failed: nothing in it was
-looked at.
+looked at. With `--py2` and the extra `py2` (`pip install 'keras-hook-bridge[py2]'`), which brings fissix, the successor of
+lib2to3, it is converted to Python 3 first, and migrated then.
 
 ## Why
 Today's TensorFlow runs on Python 3 only, and a text that does not parse cannot be rewritten without guessing.
@@ -13,10 +14,12 @@ print "loss", loss
 ```
 
 ## After
-Convert the file to Python 3 first, then run the codemod again.
+```text
+print("loss", loss)
+```
 
 ## Is it safe?
-Nothing is written.
+Unsafe, and done with `--py2` only: what runs is meant to be the same, but the text does not say where `/` divided integers.
 """
 
 from __future__ import annotations
