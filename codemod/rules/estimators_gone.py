@@ -232,7 +232,9 @@ def _missing(name: str) -> tuple[str, str] | None:
         return None
     parts = name.split(".")
     leaf = _known(name, _REMEDIES) or next((part for part in parts if part[0].isupper()), parts[-1])
-    return f"bridge.estimator has no {leaf}", _REMEDIES.get(leaf) or (_TPU if "tpu" in parts else "")
+    if "tpu" in parts:
+        return f"tf.contrib.tpu.{leaf} does not exist any more", _REMEDIES.get(leaf) or _TPU
+    return f"bridge.estimator has no {leaf}", _REMEDIES.get(leaf, "")
 
 
 def _known(path: str, table: dict[str, str]) -> str | None:
