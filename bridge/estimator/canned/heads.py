@@ -59,6 +59,10 @@ class Head(abc.ABC):
           logits: The logits.
           optimizer: The optimizer of the training.
         """
+        with tf.name_scope("head"):  # As in v1, whose checkpoints name an optimizer's own variables by it.
+            return self._spec(features, labels, mode, logits, optimizer)
+
+    def _spec(self, features: Any, labels: Any, mode: str, logits: Any, optimizer: Any) -> EstimatorSpec:
         predictions = self._predictions(logits)
         if mode == ModeKeys.PREDICT:
             outputs = self._export_outputs(predictions)

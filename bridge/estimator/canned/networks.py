@@ -20,6 +20,7 @@ tf1 = tf.compat.v1
 ModelFn = Callable[..., EstimatorSpec]
 
 _DEEP_RATE, _LINEAR_RATE = 0.05, 0.2
+_INPUT_SLICE = 64 << 20
 _BATCH_NORM_MOMENTUM, _BATCH_NORM_EPSILON = 0.999, 0.001
 
 
@@ -28,18 +29,19 @@ def _check_features(features: Any) -> None:
         raise EstimatorError(f"features should be a dictionary of Tensors, but they are {features!r}.")
 
 
-def _partitioner(config: RunConfig) -> Any:
-    """Splits variables over the parameter servers, as v1 did; none without servers."""
-    servers = config.num_ps_replicas
-    if not servers:
-        return None
-    return tf1.min_max_variable_partitioner(max_partitions=servers, min_slice_size=64 << 20)
+def _partitioner(config: RunConfig, min_slice_size: int = 256 << 10) -> Any:
+    """Splits variables over the parameter servers, as v1 did.
+
+    Without servers there is one part, by whose name v1 calls the optimizer's slots in its checkpoints.
+    """
+    return tf1.min_max_variable_partitioner(
+        max_partitions=config.num_ps_replicas, min_slice_size=min_slice_size
+    )
 
 
 def _summarise(value: Any, scope: str) -> None:
-    with tf.name_scope(""):
-        tf1.summary.scalar(f"{scope}/fraction_of_zero_values", tf.nn.zero_fraction(value))
-        tf1.summary.histogram(f"{scope}/activation", value)
+    tf1.summary.scalar(f"{scope}/fraction_of_zero_values", tf.nn.zero_fraction(value))
+    tf1.summary.histogram(f"{scope}/activation", value)
 
 
 def _dense(net: Any, units: int, activation: Any) -> Any:
@@ -54,6 +56,7 @@ def _batch_norm(net: Any, is_training: bool) -> Any:
     ones, zeros = tf1.ones_initializer(), tf1.zeros_initializer()
     gamma = tf1.get_variable("gamma", size, initializer=ones)
     beta = tf1.get_variable("beta", size, initializer=zeros)
+    tf1.get_variable_scope().set_partitioner(None)
     moving_mean = tf1.get_variable("moving_mean", size, initializer=zeros, trainable=False)
     moving_variance = tf1.get_variable("moving_variance", size, initializer=ones, trainable=False)
     mean, variance = moving_mean, moving_variance
@@ -80,9 +83,9 @@ def deep_model_fn(
     def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
         _check_features(features)
         is_training = mode == ModeKeys.TRAIN
-        with tf1.variable_scope("dnn"):
-            partitioner = input_layer_partitioner or _partitioner(config)
-            with tf1.variable_scope("input_from_feature_columns", partitioner=partitioner):
+        with tf1.variable_scope("dnn", partitioner=_partitioner(config)):
+            input_partitioner = input_layer_partitioner or _partitioner(config, _INPUT_SLICE)
+            with tf1.variable_scope("input_from_feature_columns", partitioner=input_partitioner):
                 net = tf1.feature_column.input_layer(features, feature_columns)
             for index, units in enumerate(hidden_units):
                 with tf1.variable_scope(f"hiddenlayer_{index}") as scope:
@@ -96,8 +99,9 @@ def deep_model_fn(
             with tf1.variable_scope("logits") as scope:
                 logits = _dense(net, head.logits_dimension, None)
             _summarise(logits, scope.name)
-        made = optimizer_of(optimizer, _DEEP_RATE) if is_training else None
-        return head.spec(features, labels, mode, logits, made)
+            made = optimizer_of(optimizer, _DEEP_RATE) if is_training else None
+            # Inside of the scope, which is a part of the slots' names in v1's checkpoints.
+            return head.spec(features, labels, mode, logits, made)
 
     return model_fn
 
@@ -110,7 +114,7 @@ def linear_model_fn(
     def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
         _check_features(features)
         columns_to_variables: dict[Any, Any] = {}
-        with tf1.variable_scope("linear", partitioner=partitioner or _partitioner(config)):
+        with tf1.variable_scope("linear", partitioner=partitioner or _partitioner(config, _INPUT_SLICE)):
             logits = tf1.feature_column.linear_model(
                 features,
                 feature_columns,
@@ -119,11 +123,11 @@ def linear_model_fn(
                 cols_to_vars=columns_to_variables,
             )
             _summarise_linear(columns_to_variables, head.logits_dimension)
-        made = None
-        if mode == ModeKeys.TRAIN:
-            rate = min(_LINEAR_RATE, 1.0 / math.sqrt(len(feature_columns)))
-            made = optimizer_of(optimizer, rate)
-        return head.spec(features, labels, mode, logits, made)
+            made = None
+            if mode == ModeKeys.TRAIN:
+                rate = min(_LINEAR_RATE, 1.0 / math.sqrt(len(feature_columns)))
+                made = optimizer_of(optimizer, rate)
+            return head.spec(features, labels, mode, logits, made)
 
     return model_fn
 
@@ -133,7 +137,7 @@ def _summarise_linear(columns_to_variables: dict[Any, Any], units: int) -> None:
     weights = [
         variable
         for variables in columns_to_variables.values()
-        for variable in (variables if isinstance(variables, (list, tuple)) else [variables])
+        for variable in variables
     ]
     if units > 1:
         tf1.summary.histogram("bias", bias)

@@ -142,7 +142,7 @@ def regression(features, labels, mode, params):
 def linear(folder, model_fn=regression, warm_start_from=None, params=None, **config):
     """An Estimator of a model_fn in a folder."""
     config.setdefault("save_checkpoints_steps", 5)
-    config.setdefault("save_summary_steps", 3)
+    config.setdefault("save_summary_steps", 1)  # A saver of every second step may be late by one, in TF1, too.
     config.setdefault("log_step_count_steps", 4)
     return estimator.Estimator(
         model_fn, folder, estimator.RunConfig(**config), params, warm_start_from=warm_start_from

@@ -33,7 +33,7 @@ def main(work):
         column.embedding_column(kind, 2),
         column.indicator_column(kind),
     ]
-    config = estimator.RunConfig(save_summary_steps=4, save_checkpoints_steps=6, log_step_count_steps=None)
+    config = estimator.RunConfig(save_summary_steps=1, save_checkpoints_steps=6, log_step_count_steps=None)
     common = {"hidden_units": [4, 3], "feature_columns": columns, "config": config}
     made = {
         "classes": (

@@ -26,7 +26,7 @@ def main(work):
         column.categorical_column_with_vocabulary_list("kind", ["a", "b", "c"]),
         column.bucketized_column(column.numeric_column("size"), [-0.5, 0.0, 0.5]),
     ]
-    config = estimator.RunConfig(save_summary_steps=5, save_checkpoints_steps=10, log_step_count_steps=None)
+    config = estimator.RunConfig(save_summary_steps=1, save_checkpoints_steps=10, log_step_count_steps=None)
     names = np.array(["no", "yes"])[(LABELS > 0).astype(int)]
     made = {
         "binary": (

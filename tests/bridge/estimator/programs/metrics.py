@@ -21,7 +21,7 @@ def model_fn(features, labels, mode):
         "auc": tf.metrics.auc(labels, scores),
         "precision": tf.metrics.precision(labels, predicted),
         "recall_at": tf.metrics.recall_at_thresholds(labels, scores, [0.3, 0.6]),
-        "mean_tensor": tf.metrics.mean_tensor(logits),
+        "mean_tensor": tf.metrics.mean_tensor(tf.reduce_mean(logits, 0)),
         "count": tf.metrics.true_positives(labels, predicted),
         "text": (tf.summary.text("note", tf.constant("hello")), tf.no_op()),
     }

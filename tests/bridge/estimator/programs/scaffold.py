@@ -21,12 +21,12 @@ def model_fn(features, labels, mode):
         saver = tf.train.Saver(average.variables_to_restore([w]))
     start = tf.placeholder(tf.float32, [3, 1])
     assign = tf.assign(w, start)
+    metrics = {"norm": tf.metrics.mean(tf.reduce_sum(tf.abs(w)))}
     scaffold = tf.train.Scaffold(
         saver=saver,
         init_fn=lambda scaffold, session: session.run(assign, {start: [[1.0], [2.0], [3.0]]}),
         local_init_op=tf.group(tf.local_variables_initializer(), tf.tables_initializer(), tf.assign(scale, 2.0)),
     )
-    metrics = {"norm": tf.metrics.mean(tf.reduce_sum(tf.abs(w)))}
     return estimator.EstimatorSpec(mode, None, loss, train_op, metrics, scaffold=scaffold)
 
 

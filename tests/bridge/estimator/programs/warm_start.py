@@ -47,7 +47,7 @@ def main(work):
         new_vocab_size=4,
         num_oov_buckets=0,
         old_vocab=words,
-        backup_initializer=tf.constant_initializer(9.0),
+        backup_initializer=tf.ones_initializer(),
     )
     start("vocabulary", settings(old.model_dir, None, {"table": info}), embedded, {"size": 4})
 

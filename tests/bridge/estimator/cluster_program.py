@@ -1,0 +1,40 @@
+"""One process of a cluster: `python cluster_program.py MODEL_DIR MAX_STEPS`; its task is in TF_CONFIG.
+
+Prints what `train_and_evaluate` came to, in the chief and in the evaluator.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import tensorflow as tf
+
+from bridge import estimator as est
+from tests.bridge.estimator.support import dataset, linear, once
+
+
+def main() -> None:
+    model_dir, max_steps = sys.argv[1], int(sys.argv[2])
+    config = {
+        "save_checkpoints_steps": 3,
+        "save_summary_steps": None,
+        "experimental_max_worker_delay_secs": 0,
+    }
+    estimator = linear(model_dir, config=config, rate=0.05)
+    devices: list[str] = []
+
+    class Look(tf.compat.v1.train.SessionRunHook):
+        def begin(self) -> None:
+            devices.extend(variable.device for variable in tf.compat.v1.trainable_variables())
+
+    est.train_and_evaluate(
+        estimator,
+        est.TrainSpec(dataset, max_steps=max_steps, hooks=[Look()]),
+        est.EvalSpec(once, start_delay_secs=0, throttle_secs=0),
+    )
+    print(json.dumps({"task": estimator.config.task_type, "devices": devices}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
