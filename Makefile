@@ -30,10 +30,12 @@ WITH_PYENV = PATH="$(PYENV_BINS)$$PATH"
 help:  ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-demo: $(VENV)/.installed-demo  ## train on real digits with seven TF1 hooks in model.fit; kill a run and resume it
+demo: $(VENV)/.installed-demo  ## seven TF1 hooks in one fit on real digits; a run killed and resumed; a TF1 project migrated and run
 	@$(BIN)/python migration_guide/examples/digits.py $(DEMO_ARGS)
 	@echo
 	@$(BIN)/python migration_guide/examples/resume.py 2>/dev/null
+	@echo
+	@$(BIN)/python migration_guide/examples/migrate.py
 
 test: $(VENV)/.installed-test  ## run the tests (PYTEST_ARGS="-k name" to choose)
 	$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(PYTEST_ARGS)
