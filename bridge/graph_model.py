@@ -86,6 +86,7 @@ class GraphModel(GraphBackedModel):
         eval_init_op: Any = None,
         variables: Iterable[Any] | None = None,
         fetches: Mapping[str, Any] | None = None,
+        raise_at_end: bool = False,
     ) -> None:
         """Takes what the loop ran. The graph is the default graph; nothing is added to it.
 
@@ -108,6 +109,8 @@ class GraphModel(GraphBackedModel):
             the learning rate.
           fetches: What else callbacks need of a step, by name: anything that `session.run` takes, of any shape and type.
             `on_train_batch_end` finds it among its logs, as `session.run` returned it; nothing else shows it.
+          raise_at_end: Whether the end of the input comes out of `fit` as the error that it is, when the callbacks have
+            ended, as it came out of a v1 loop: the session's `with` then skips what follows the fit, and ends quietly.
 
         Raises:
           GraphModelError: if something cannot be run or shown.
@@ -125,6 +128,7 @@ class GraphModel(GraphBackedModel):
         super().__init__(graph, variables=variables, learning_rate=learning_rate)
         self._work = work
         self._feed_fn = feed_fn
+        self._raise_at_end = raise_at_end
         self._eval_feed_fn = eval_feed_fn or feed_fn
 
     def fit_in(
@@ -151,8 +155,8 @@ class GraphModel(GraphBackedModel):
     ) -> keras.callbacks.History:
         """Trains the graph in a session; `bridge.MonitoredTrainingSession.fit` calls it.
 
-        The training ends after `epochs`, when a callback sets `stop_training`, when `session.should_stop()`, or
-        quietly when the input ends (OutOfRangeError or StopIteration). The session stays open. An error comes out as
+        The training ends after `epochs`, when a callback sets `stop_training`, when `session.should_stop()`, or when
+        the input ends (OutOfRangeError or StopIteration): quietly, unless `raise_at_end`. The session stays open. An error comes out as
         it is, after the callbacks' files were flushed.
 
         Args:
@@ -312,6 +316,7 @@ class GraphModel(GraphBackedModel):
         validation: _Validation,
     ) -> None:
         logs: dict[str, Any] | None = None
+        end: Exception | None = None
         self.stop_training = False
         calls.call("on_train_begin")
         for epoch in epochs:
@@ -323,7 +328,7 @@ class GraphModel(GraphBackedModel):
             calls.call("on_epoch_begin", epoch)
             batches = itertools.count() if steps_per_epoch is None else range(first_batch, steps_per_epoch)
             first_batch = 0
-            self._train_epoch(session, calls, batches, totals)
+            end = self._train_epoch(session, calls, batches, totals)
             if not totals.steps:  # The input ended just at the end of the epoch before.
                 break
             logs = totals.result()
@@ -331,11 +336,13 @@ class GraphModel(GraphBackedModel):
                 logs.update(validation.run(calls))
             calls.call("on_epoch_end", epoch, logs)
         calls.call("on_train_end", logs)
+        if end is not None and self._raise_at_end:
+            raise end
 
     def _train_epoch(
         self, session: Any, calls: CallbackCalls, batches: Iterable[int], totals: Totals
-    ) -> None:
-        """Runs steps.
+    ) -> Exception | None:
+        """Runs steps, and returns the error that said that the input has ended, if one did.
 
         This loop is what a step costs beside the session's own work: it stays in the graph, and enters eager mode only
         for callbacks that look at batches.
@@ -353,9 +360,9 @@ class GraphModel(GraphBackedModel):
                 if rate is not None:
                     feeds = rate.feed(feeds)  # type: ignore[arg-type]
                 values = run(fetches if single is None else single, feed_dict=feeds)
-            except _END_OF_INPUT:
+            except _END_OF_INPUT as end:
                 self.stop_training = True
-                return
+                return end
             logs = totals.add(values[first_log:end_of_logs] if single is None else ())
             if work.fetches:
                 logs = {**logs, **values[-1]}
@@ -363,7 +370,8 @@ class GraphModel(GraphBackedModel):
                 self.stop_training = True
             calls.batch_end(batch, logs)
             if self.stop_training:
-                return
+                return None
+        return None
 
     def _evaluate(self, steps: int | None, calls: CallbackCalls) -> dict[str, Any]:
         work = self._work

@@ -206,6 +206,8 @@ def _fit(call: cst.Call, plan: Plan, words: Words, rounds: cst.BaseExpression | 
     if plan.feeds:
         feed = words.feed if plan.before else f"lambda: {_code(_argument(call, 'feed_dict', 1))}"
         model.append(f"feed_fn={feed}")
+    if plan.raises:
+        model.append("raise_at_end=True")
     arguments = []
     if rounds is not None:
         number = cst.ensure_type(rounds, cst.Call).args[0].value

@@ -40,8 +40,7 @@ class Kept(enum.Enum):
     SUPPRESSED = "a comment, --select or --ignore holds its rule back"
     ELSEWHERE = "its session is not opened by a `with` of the bridge's session around it"
     REBOUND = "the session's name is given to something else"
-    NOT_LAST = "statements follow it in the session's block, which the end of the input would skip"
-    CONTEXT = "another `with`, `try` or class stands between the session and it"
+    CONTEXT = "another `with` or a class stands between the session and it"
     NESTED = "loops in loops"
     CONDITION = "it goes on by another condition than should_stop()"
     COUNT = "its number of rounds is not a known number"
@@ -90,6 +89,7 @@ class Plan:
       carried: Names that the action keeps from step to step.
       is_global: Whether they are the module's.
       has_action: Whether statements follow the run.
+      raises: Whether statements follow the loop, which the end of the input skips.
     """
 
     session: str
@@ -103,6 +103,7 @@ class Plan:
     carried: tuple[str, ...]
     is_global: bool
     has_action: bool
+    raises: bool
 
     @property
     def code(self) -> str:
@@ -263,6 +264,7 @@ class _Proof:
         self.guards = 0
         self.count: ast.expr | None = None
         self.counter: str | None = None
+        self.raises = False
 
     def plan(self) -> Plan:
         self._check_place()
@@ -295,6 +297,7 @@ class _Proof:
             carried=carried,
             is_global=self.scope.kind == "module",
             has_action=bool(action),
+            raises=self.raises,
         )
 
     # -- Around it -------------------------------------------------------------------------------------------------
@@ -312,19 +315,19 @@ class _Proof:
             if is_other and node is not self.session.block.items[-1].optional_vars:
                 raise _KeptError(Kept.REBOUND)
         _demand(all(name not in scope.elsewhere for scope in file.names.scopes.values()), Kept.REBOUND)
-        self._check_last()
+        self._check_around()
 
-    def _check_last(self) -> None:
-        """What the end of the input would skip must be nothing: the loop is the last thing in the session's block."""
+    def _check_around(self) -> None:
+        """Nothing around the loop may repeat it, or change what it means; what follows it the end of the input skips."""
         node: ast.AST = self.loop
         while node is not self.session.block:
             parent = self.file.parent(node)
             if isinstance(parent, _LOOPS):
                 raise _KeptError(Kept.NESTED)
-            if not isinstance(parent, ast.With | ast.If):
+            if not isinstance(parent, ast.With | ast.If | ast.Try):
                 raise _KeptError(Kept.CONTEXT)
             block = parent.orelse if isinstance(parent, ast.If) and node in parent.orelse else parent.body
-            _demand(block[-1] is node, Kept.NOT_LAST)
+            self.raises |= isinstance(parent, ast.Try) or block[-1] is not node
             if isinstance(parent, ast.With) and parent is not self.session.block:
                 _demand(all(_is_placement(self.file, item) for item in parent.items), Kept.CONTEXT)
             node = parent
@@ -483,6 +486,9 @@ class _Proof:
         assert isinstance(run, ast.Assign)
         _demand(len(run.targets) == 1, Kept.RESULTS)
         target = run.targets[0]
+        # A name like __this means another one in a class, but not as a key.
+        names = [n.id for n in ast.walk(target) if isinstance(n, ast.Name)]
+        _demand(not any(name.startswith("__") for name in names), Kept.RESULTS)
         if isinstance(target, ast.Name):
             return {target.id: None}
         _demand(isinstance(target, ast.Tuple | ast.List), Kept.RESULTS)
@@ -544,8 +550,13 @@ class _Proof:
         carried = sorted(n for n in own - set(targets) if is_read_first(action, n))
         for name in carried:
             inside = set(ast.walk(self.loop))
-            outer = [b for b in self.scope.names.get(name, ()) if b.node not in inside]
-            _demand(bool(outer), Kept.STATEMENTS)
+            bindings = self.scope.names.get(name, ())
+            _demand(any(b.node not in inside for b in bindings), Kept.STATEMENTS)
+            # Python takes no annotation for names of another scope.
+            annotated = (
+                isinstance(self.file.parent(b.node), ast.AnnAssign) for b in bindings if b.node in inside
+            )
+            _demand(not any(annotated), Kept.STATEMENTS)
         return tuple(carried)
 
 
@@ -600,7 +611,7 @@ def _is_dynamic(statement: ast.AST) -> bool:
     """Whether names are looked up in a way that a function of its own would change."""
     for node in ast.walk(statement):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            if node.func.id in ("locals", "vars", "dir", "eval", "exec"):
+            if node.func.id in ("locals", "globals", "vars", "dir", "eval", "exec"):
                 return True
             if node.func.id == "super" and not node.args:
                 return True

@@ -2,8 +2,8 @@
 
 ## What it does
 A loop that runs one thing in the bridge's session, as long as the session wants or a known number of times, and does not
-look at the results, becomes `sess.fit(bridge.GraphModel(...))`. What is fed is computed before each step, as it was. Every
-other loop stays, on the bridge's session; `--statistics` and the JSON report say how many, and why. `--loops keep` leaves
+look at the results, becomes `sess.fit(bridge.GraphModel(...))`. What is fed is computed before each step, as it was. If
+statements follow the loop, the end of the input still skips them (`raise_at_end=True`). Every other loop stays, on the bridge's session; `--statistics` and the JSON report say how many, and why. `--loops keep` leaves
 all of them.
 
 ## Why

@@ -50,15 +50,8 @@ KEPT = {
         Kept.ELSEWHERE,
         function(loop(RUN, "while not sv.should_stop():"), "with sv.managed_session() as sess:"),
     ),
-    "followed": (Kept.NOT_LAST, function(f"{loop(RUN)}\nprint('done')")),
-    "followed further out": (
-        Kept.NOT_LAST,
-        function(f"if hooks:\n{textwrap.indent(loop(RUN), '    ')}\nprint(1)"),
-    ),
-    "in a try": (
-        Kept.CONTEXT,
-        function(f"try:\n{textwrap.indent(loop(RUN), '    ')}\nexcept tf.errors.OutOfRangeError:\n    pass"),
-    ),
+    "in a loop around": (Kept.NESTED, function(f"for _ in data:\n{textwrap.indent(loop(RUN), '    ')}")),
+    "in a match": (Kept.CONTEXT, function(f"match n:\n    case 1:\n{textwrap.indent(loop(RUN), ' ' * 8)}")),
     "in a with of unknown effect": (
         Kept.CONTEXT,
         function(f"with data:\n{textwrap.indent(loop(RUN), '    ')}"),
@@ -115,6 +108,7 @@ KEPT = {
     "results of an unknown list": (Kept.RESULTS, function(loop("a, b = sess.run(loss)\nprint(a)"))),
     "results in two names": (Kept.RESULTS, function(loop("a = b = sess.run(loss)\nprint(a)"))),
     "results starred": (Kept.RESULTS, function(loop("a, *b = sess.run([train_op, loss])\nprint(a)"))),
+    "results in private names": (Kept.RESULTS, function(loop("__v = sess.run(loss)\nprint(__v)"))),
     # Before and after it.
     "a feed with state": (Kept.FEEDS, function(loop("v = sess.run(loss, {x: best})\nbest = v\nprint(v)"))),
     "a feed that counts": (Kept.FEEDS, function(loop("n = n + 1\nsess.run(loss, {x: n})"))),
@@ -154,6 +148,8 @@ KEPT = {
     "a loop behind it": (Kept.NESTED, function(loop("v = sess.run(loss)\nfor w in v: print(w)"))),
     "an import": (Kept.STATEMENTS, function(loop(f"{RUN}\nimport os"))),
     "del": (Kept.STATEMENTS, function(loop("v = sess.run(loss)\ndel v"))),
+    "an annotation of what is kept": (Kept.STATEMENTS, function(loop(f"{RUN}\nn: int = n + 1"))),
+    "a counter that is never begun": (Kept.STATEMENTS, function(loop(f"{RUN}\nm = m + 1"))),
     "a function": (Kept.STATEMENTS, function(loop(f"{RUN}\ndef f(): pass"))),
     "a with": (Kept.STATEMENTS, function(loop(f"{RUN}\nwith open('f') as f: f.write('x')"))),
     "locals": (Kept.DYNAMIC, function(loop("v = sess.run(loss)\nprint(locals())"))),
@@ -181,6 +177,11 @@ def test_every_reason_has_a_loop_that_stays_for_it() -> None:
 
 FITS = {
     "bare": function(loop(RUN)),
+    "followed": function(f"{loop(RUN)}\nprint('done')"),
+    "followed further out": function(f"if hooks:\n{textwrap.indent(loop(RUN), '    ')}\nprint(1)"),
+    "in a try": function(
+        f"try:\n{textwrap.indent(loop(RUN), '    ')}\nexcept tf.errors.OutOfRangeError:\n    print('end')"
+    ),
     "the name is used for other things before": function(f"sess.run(data)\n{loop(RUN)}"),
     "a name that is set again before it is read": function(
         loop("v = sess.run(loss)\nprint(v)"), last="    for v in data:\n        print(v)\n"
@@ -212,6 +213,12 @@ def test_a_loop_that_becomes_a_fit(text: str, ending: str) -> None:
     assert migrate(outcome.text).text == outcome.text
 
 
+@pytest.mark.parametrize("name", ["followed", "followed further out", "in a try"])
+def test_the_end_of_the_input_comes_out_where_something_follows(name: str) -> None:
+    assert "sess.fit(bridge.GraphModel(train_op, raise_at_end=True), verbose=0)" in migrate(FITS[name]).text
+    assert "raise_at_end" not in migrate(FITS["bare"]).text
+
+
 def test_no_comment_is_lost() -> None:
     text = function(
         loop("# 1\nv = sess.run(  # 2\n    [loss,  # 3\n     train_op])  # 4\n# 5\nprint(v)  # 6")
@@ -220,6 +227,13 @@ def test_no_comment_is_lost() -> None:
     new = migrate(text).text
     assert "sess.fit(" in new
     assert all(new.count(f"# {number}") == 1 for number in range(1, 8))
+
+
+def test_a_file_is_indented_as_it_was() -> None:
+    text = function(loop("v = sess.run(loss)\nn += 1\nprint(n, v)")).replace("    ", "\t")
+    new = migrate(text).text
+    assert "\t\tdef after_step(v):\n\t\t\tnonlocal n\n\t\t\tn += 1\n\t\t\tprint(n, v)\n\n\t\tsess.fit(" in new
+    assert not any(line.startswith((" ", "\t ")) for line in new.splitlines())
 
 
 def test_loops_are_kept_when_asked() -> None:
@@ -254,20 +268,20 @@ def test_the_loop_of_a_raw_session_or_a_coordinator_is_no_training_loop_to_count
 def test_the_command_counts_them(tmp_path: Path, codemod: Command) -> None:
     (tmp_path / "a.py").write_text(function(loop(RUN)))
     (tmp_path / "b.py").write_text(
-        function(f"{loop(RUN)}\nprint(1)") + "\n\n" + function(loop("step(sess)"))[24:]
+        function(loop(f"{RUN}\nif n: break")) + "\n\n" + function(loop("step(sess)"))[24:]
     )
     done = codemod("migrate", "--diff", "--statistics", "-j", "1", "a.py", "b.py")
     assert "loops made into fit: 1; kept: 2\n" in done.stderr
-    assert f"  1  {Kept.NOT_LAST.value}\n" in done.stderr
+    assert f"  1  {Kept.LEAVES.value}\n" in done.stderr
     data = json.loads(codemod("scan", "--output-format", "json", "a.py", "b.py").stdout)
-    assert data["summary"]["loops"] == {"fit": 1, "kept": {Kept.NOT_LAST.value: 1, Kept.NO_RUN.value: 1}}
+    assert data["summary"]["loops"] == {"fit": 1, "kept": {Kept.LEAVES.value: 1, Kept.NO_RUN.value: 1}}
     first, second = data["files"][1]["loops"]
-    assert (first["line"], first["column"], first["kept"]) == (7, 9, "not_last")
+    assert (first["line"], first["column"], first["kept"]) == (7, 9, "leaves")
     assert second["kept"] == "no_run"
 
 
 def test_kept_loops_are_no_work_that_is_left(tmp_path: Path, codemod: Command) -> None:
-    (tmp_path / "a.py").write_text(function(f"{loop(RUN)}\nprint(1)"))
+    (tmp_path / "a.py").write_text(function(loop("step(sess)")))
     assert codemod("migrate", "a.py").returncode == 0
 
 

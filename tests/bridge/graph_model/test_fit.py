@@ -99,6 +99,26 @@ def test_the_end_of_the_input_ends_the_training_quietly() -> None:
     assert phases(calls)[-1] == "end"
 
 
+@pytest.mark.parametrize("kind", [StopIteration, tf.errors.OutOfRangeError])
+def test_the_end_of_the_input_comes_out_when_the_callbacks_have_ended_if_it_shall(
+    kind: type[Exception],
+) -> None:
+    notes, feeds = Notes(), iter([{}, {}, {}])
+    legacy = Legacy([1, 2]) if kind is tf.errors.OutOfRangeError else Legacy([1], repeat=True)
+    model = legacy.model(raise_at_end=True, feed_fn=lambda: next(feeds))
+    steps = 2 if kind is tf.errors.OutOfRangeError else 3
+    with open_session() as session, pytest.raises(kind):
+        model.fit_in(session, verbose=0, callbacks=[notes])
+    assert notes.batches == list(range(steps))
+    assert notes.calls[-2:] == ["epoch_end 0", "train_end"]
+
+
+def test_an_end_that_a_hook_or_the_epochs_bring_raises_nothing() -> None:
+    model = Legacy([1, 2, 3]).model(raise_at_end=True)
+    assert fit(model, stop_after(2)) == {"loss": [1.5]}
+    assert fit(model, steps_per_epoch=3) == {"loss": [2.0]}
+
+
 def test_an_epoch_without_a_step_does_not_count() -> None:
     notes = Notes()
     assert fit(Legacy([1, 3]).model(), epochs=9, steps_per_epoch=2, callbacks=[notes]) == {"loss": [2.0]}

@@ -32,3 +32,16 @@ def by_rounds(train_op):
                 if sess.should_stop():
                     break
                 sess.run("train")
+
+
+def followed(train_op):
+    with tf.train.MonitoredTrainingSession(checkpoint_dir="logs") as sess:
+        try:
+            while not sess.should_stop():
+                sess.run(train_op)
+        except tf.errors.OutOfRangeError:
+            print("the input has ended")
+    with tf.train.MonitoredTrainingSession(checkpoint_dir="logs") as sess:
+        while not sess.should_stop():
+            sess.run(train_op)
+        print("not printed when the input ends")

@@ -28,3 +28,14 @@ def by_rounds(train_op):
     with tf.Graph().as_default(), bridge.MonitoredTrainingSession(hooks=[tf.train.NanTensorHook("loss:0")]) as sess:
         with tf.device("/cpu:0"):
             sess.fit(bridge.GraphModel("train"), steps_per_epoch=100, initial_step=0, verbose=0)
+
+
+def followed(train_op):
+    with bridge.MonitoredTrainingSession(checkpoint_dir="logs") as sess:
+        try:
+            sess.fit(bridge.GraphModel(train_op, raise_at_end=True), verbose=0)
+        except tf.errors.OutOfRangeError:
+            print("the input has ended")
+    with bridge.MonitoredTrainingSession(checkpoint_dir="logs") as sess:
+        sess.fit(bridge.GraphModel(train_op, raise_at_end=True), verbose=0)
+        print("not printed when the input ends")

@@ -5,10 +5,6 @@ import tensorflow.compat.v1 as tf
 
 def train(train_op, loss, x, hooks, steps, evaluate):
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
-        while not sess.should_stop():
-            sess.run(train_op)
-        print("never printed when the input ends")
-    with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
         for _ in range(steps):
             sess.run(train_op)
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
