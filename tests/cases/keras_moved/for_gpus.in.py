@@ -1,0 +1,3 @@
+from tensorflow.keras.layers import CuDNNLSTM, Dense
+
+layers = [CuDNNLSTM(3), Dense(3)]
