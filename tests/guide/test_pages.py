@@ -25,3 +25,9 @@ def test_the_python_of_a_page_runs_from_top_to_bottom(page: str) -> None:
 
 def test_the_page_about_hooks_has_python_to_run() -> None:
     assert len(blocks(GUIDE / "hooks.md")) > 3
+
+
+def test_no_formatter_has_taken_an_inclusion_for_python() -> None:
+    # `--8<--` parses as Python; only a fence with braces (``` { .python }) is safe from being laid out.
+    for page in GUIDE.glob("*.md"):
+        assert not re.search(r"--8 +<|< +--", page.read_text(encoding="utf-8")), page.name

@@ -97,8 +97,8 @@ def test_the_page_shows_each_program_and_its_result(program: Script) -> None:
     assert program.shape in section
     assert f"step {result['step']}, loss {result['loss']:.4g}" in section
     if program.source.suffix == ".py":
-        assert f'"examples/before/{program.name}.py"' in section
-        assert f'"examples/after/{program.name}.py"' in section
+        for folder in ("before", "after"):
+            assert f'\n    --8<-- "examples/{folder}/{program.name}.py"\n' in section
 
 
 def test_the_difference_of_the_notebook_is_that_of_its_files() -> None:
