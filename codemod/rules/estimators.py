@@ -53,6 +53,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from codemod.facts import FileFacts
 from codemod.names import Import, Scope, Use
@@ -214,13 +215,33 @@ def _import(
             make = imports.renamed_alias(new.name)
             yield file.edit(each.alias, f"{each.raw} is {new.name}", make, takes=takes)
         return
-    targets = {}
-    for alias in statement.names:
-        target = imported.get(alias)
-        module, _, leaf = target.name.rpartition(".") if target else (statement.module or "", "", alias.name)
-        targets[alias] = imports.Target(module, leaf)
+    targets = _targets(file, statement, imported)
     message = f"{ours[0].raw} is {imported[ours[0].alias].name}"
-    yield file.edit(statement, message, imports.from_import(statement, targets), takes=takes)
+    proposal = file.edit(statement, message, imports.from_import(statement, targets), takes=takes)
+    moved = [alias for alias, target in targets.items() if target.module != statement.module]
+    yield replace(proposal, takes=(*proposal.takes, *moved))
+
+
+def _targets(
+    file: FileFacts, statement: ast.ImportFrom, imported: dict[ast.alias, Place]
+) -> dict[ast.alias, imports.Target]:
+    """Where each name of an import is to come from; what stays comes first, where its comments are."""
+    others = [i for i in file.names.imports if i.statement is statement and i.alias not in imported]
+    unused = [i for i in others if imports.goes(file, i, file.replaced)]
+    dropped = {i.alias for i in unused}
+    if imports.fix(file, statement, dropped) == "unsafe":  # A comment would go with them: they come along.
+        found = {i.alias: place(file.tables.canonical(i.raw)) for i in unused}
+        imported = imported | {alias: new for alias, new in found.items() if new is not None}
+        dropped = set()
+    targets = {}
+    for alias in sorted(statement.names, key=lambda alias: alias in imported):
+        new = imported.get(alias)
+        if new is not None:
+            module, _, leaf = new.name.rpartition(".")
+        else:
+            module, leaf = ("", "") if alias in dropped else (statement.module or "", alias.name)
+        targets[alias] = imports.Target(module, leaf)
+    return targets
 
 
 # -- Aliases -----------------------------------------------------------------------------------------------------------

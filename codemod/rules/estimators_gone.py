@@ -45,6 +45,7 @@ from dataclasses import replace
 from codemod.facts import FileFacts
 from codemod.names import Import
 from codemod.proposals import Proposal
+from codemod.rules import imports
 from codemod.rules._estimator_names import before, is_estimators, learn_name, place
 
 CODE = "TFB604"
@@ -156,6 +157,28 @@ _LEARN: dict[str, str] = {
         "Return eval_metric_ops in the EstimatorSpec, or use bridge.estimator.add_metrics.",
     ),
     **dict.fromkeys(("numpy_input_fn", "pandas_input_fn"), "Use those of bridge.estimator.inputs."),
+    **dict.fromkeys(
+        (
+            "read_batch_examples",
+            "read_batch_features",
+            "read_batch_record_features",
+            "read_keyed_batch_examples",
+            "read_keyed_batch_examples_shared_queue",
+            "read_keyed_batch_features",
+            "read_keyed_batch_features_shared_queue",
+        ),
+        _READER,
+    ),
+    **dict.fromkeys(
+        (
+            "extract_dask_data",
+            "extract_dask_labels",
+            "extract_pandas_data",
+            "extract_pandas_labels",
+            "extract_pandas_matrix",
+        ),
+        _DATA,
+    ),
     "ModelFnOps": "Return a bridge.estimator.EstimatorSpec.",
     "monitors": "Use the session hooks of tf.train; Keras's fit takes them in bridge.HookCallback.",
     "NanLossDuringTrainingError": "Catch tf.train.NanLossDuringTrainingError.",
@@ -201,7 +224,7 @@ def _private_member(name: str) -> str | None:
 
 def _is_settled(file: FileFacts, imported: Import) -> bool:
     """Whether an import is of a whole module, is rewritten, or goes because all of its uses are."""
-    if isinstance(imported.statement, ast.Import) or file.proposed & {imported.statement, imported.alias}:
+    if isinstance(imported.statement, ast.Import) or imports.is_moved(file, imported):
         return True
     uses = [use for use in file.names.chains if use.binding is imported.binding]
     return bool(uses) and all(use.root in file.replaced for use in uses)

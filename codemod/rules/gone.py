@@ -39,6 +39,7 @@ from codemod.facts import FileFacts
 from codemod.names import Import, Use
 from codemod.proposals import Proposal
 from codemod.rules._guidance import guidance
+from codemod.rules.imports import is_moved
 from codemod.rules.legacy_layers import chooses_legacy_keras, is_legacy
 
 CODE = "TFB901"
@@ -97,7 +98,7 @@ def _is_settled_elsewhere(file: FileFacts, use: Use) -> bool:
 
 def _is_settled(file: FileFacts, imported: Import) -> bool:
     """Whether the import line is rewritten or removed already, or may fail because the file catches that."""
-    if imported.statement in file.proposed or imported.alias in file.proposed:
+    if is_moved(file, imported):
         return True
     for ancestor in file.ancestors(imported.statement):
         if isinstance(ancestor, ast.Try) and any(_catches(handler) for handler in ancestor.handlers):

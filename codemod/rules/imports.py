@@ -49,7 +49,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codemod.facts import FileFacts
@@ -177,7 +177,7 @@ def _statement(
             if imported.binding and imported.binding.raw == "tensorflow" and file.swaps(imported.binding):
                 message = f"TF1 code: import tensorflow.compat.v1 as {imported.binding.name}"
                 yield file.edit(imported.alias, message, Written("tensorflow.compat.v1"))
-        dropped = {i.alias for i in imports if _goes(file, i, gone)}
+        dropped = {i.alias for i in imports if goes(file, i, gone)}
         if dropped:
             yield _without(file, statement, dropped)
         return
@@ -189,7 +189,10 @@ def _statement(
         yield _without(file, statement, dropped)
         return
     message = _from_message(statement, targets)
-    yield file.edit(statement, message, from_import(statement, targets), fix=_fix(file, statement, dropped))
+    proposal = file.edit(
+        statement, message, from_import(statement, targets), fix=fix(file, statement, dropped)
+    )
+    yield _moving(proposal, {alias for alias, target in targets.items() if target.module != statement.module})
 
 
 def _from_message(statement: ast.ImportFrom, targets: dict[ast.alias, Target]) -> str:
@@ -206,7 +209,7 @@ def _target(file: FileFacts, statement: ast.ImportFrom, imported: Import, gone: 
     stays = Target(statement.module or "", imported.alias.name)
     if imported.binding is None or statement.level:
         return _star_target(file, statement) if imported.binding is None else stays
-    if _goes(file, imported, gone):
+    if goes(file, imported, gone):
         return Target("", "")
     name = file.tables.canonical(imported.raw)
     if imported.raw.startswith("tensorflow.python."):
@@ -229,7 +232,7 @@ def _star_target(file: FileFacts, statement: ast.ImportFrom) -> Target:
     return Target(module, "*")
 
 
-def _goes(file: FileFacts, imported: Import, gone: set[ast.AST]) -> bool:
+def goes(file: FileFacts, imported: Import, gone: set[ast.AST]) -> bool:
     """Whether an import goes: every use has been rewritten, and it is of something gone or private."""
     binding = imported.binding
     if binding is None or _is_guarded(file, imported.statement):
@@ -251,6 +254,18 @@ def _goes(file: FileFacts, imported: Import, gone: set[ast.AST]) -> bool:
     return not others and "__all__" not in file.text
 
 
+def _moving(proposal: Proposal, names: set[ast.alias]) -> Proposal:
+    """Says of an edit of a whole statement which of its names are dealt with."""
+    return replace(proposal, takes=(*proposal.takes, *names))
+
+
+def is_moved(file: FileFacts, imported: Import) -> bool:
+    """Whether a rule deals with an import: by itself, or with its statement, unless that rule takes others of its names."""
+    if imported.alias in file.proposed | file.taken:
+        return True
+    return imported.statement in file.proposed and file.taken.isdisjoint(imported.statement.names)
+
+
 def _is_guarded(file: FileFacts, statement: ast.stmt) -> bool:
     return any(isinstance(a, ast.Try | ast.ExceptHandler) for a in file.ancestors(statement))
 
@@ -270,12 +285,11 @@ def _without(file: FileFacts, statement: ast.Import | ast.ImportFrom, dropped: s
             _small(node, statement), names=_kept(_small(node, statement), statement.names, dropped)
         )
 
-    return file.edit(
-        statement, f"import of {names} is no longer needed", make, fix=_fix(file, statement, dropped)
-    )
+    message = f"import of {names} is no longer needed"
+    return _moving(file.edit(statement, message, make, fix=fix(file, statement, dropped)), dropped)
 
 
-def _fix(file: FileFacts, statement: ast.stmt, dropped: set[ast.alias]) -> Fix:
+def fix(file: FileFacts, statement: ast.stmt, dropped: set[ast.alias]) -> Fix:
     """Unsafe if a comment goes with the names that go."""
     if not dropped:
         return "safe"

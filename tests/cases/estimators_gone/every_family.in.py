@@ -20,6 +20,7 @@ def run(columns, experiment_fn, directory, labels):
     learn_runner.run(experiment_fn, directory)
     learn.Experiment(learn.Estimator(None), None, None), learn.ModelFnOps("train")
     learn.DNNClassifier([8], columns).fit(labels), learn.monitors.ValidationMonitor(labels)
+    learn.io.read_batch_features(directory, 8, {}), learn.extract_pandas_data(labels)
     predictor.from_saved_model(directory)
     BaselineClassifier(), Estimator(None), metric_keys.MetricKeys.LOSS
     return tf.contrib.timeseries.ARRegressor(1, 2, 3, 4)

@@ -42,6 +42,9 @@ def run(columns, experiment_fn, directory, labels):
     # TODO(codemod TFB604): tf.contrib.learn.DNNClassifier does not exist any more. Use bridge.estimator.DNNClassifier with columns of tf.feature_column: fit(x, y) is train(input_fn), and predict returns dictionaries
     # TODO(codemod TFB604): tf.contrib.learn.monitors does not exist any more. Use the session hooks of tf.train; Keras's fit takes them in bridge.HookCallback
     learn.DNNClassifier([8], columns).fit(labels), learn.monitors.ValidationMonitor(labels)
+    # TODO(codemod TFB604): tf.contrib.learn.read_batch_features does not exist any more. Read with tf.data: TFRecordDataset, parse_example_dataset, shuffle, batch
+    # TODO(codemod TFB604): tf.contrib.learn.extract_pandas_data does not exist any more. Give the values themselves: frame.values, or numpy.asarray
+    learn.io.read_batch_features(directory, 8, {}), learn.extract_pandas_data(labels)
     # TODO(codemod TFB604): tf.contrib.predictor.from_saved_model does not exist any more. Load the model with tf.saved_model.load and call its signatures["serving_default"]
     predictor.from_saved_model(directory)
     # TODO(codemod TFB604): bridge.estimator has no BaselineClassifier. Compute the mean or the frequencies of the labels, or fit one bias in Keras
