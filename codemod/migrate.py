@@ -354,7 +354,8 @@ def _write(
     left = [(code, p) for code, p in chosen if id(p) not in written]
     remarks, removals = _todos(facts, left) if facts.settings.todo else ([], [])
     edits = [(p.node, p.make) for _, p in applied if p.make is not None]
-    insertions = [_inserted(facts, i.line, i.anchor, after=i.after) for _, p in applied for i in p.inserts]
+    inserts = [_inserted(facts, i.line, i.anchor, after=i.after) for _, p in applied for i in p.inserts]
+    insertions = list(dict.fromkeys(inserts))  # Two rules may want the same line in the same place.
     if not edits and not insertions and not remarks and not removals:
         return facts.text
     from codemod import rewrite  # libcst is only loaded for files that change.

@@ -23,7 +23,7 @@ _OF_CONTRIB = {
     "layers.input_from_feature_columns": "Use tf.feature_column.input_layer.",
     "layers.create_feature_spec_for_parsing": "Use tf.feature_column.make_parse_example_spec.",
     "layers.python": "The package tf_slim has the layers; what it lacks, copy from TensorFlow 1.15.",
-    "slim": "The package tf_slim took slim over, without this name; copy it from TensorFlow 1.15.",
+    "slim": "The package tf_slim took slim over; copy what it lacks from TensorFlow 1.15.",
     "framework": "Use the function of tf.train, tf.nest or tf_slim that does it, or copy it from TensorFlow 1.15.",
     "framework.smart_cond": "Use a Python if for what is known when the graph is built, and tf.cond otherwise.",
     "seq2seq": f"{_ADDONS}; write the decoding loop with Keras or tf.while_loop.",
