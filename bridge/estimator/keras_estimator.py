@@ -220,6 +220,8 @@ class KerasEstimator(Estimator):
             return outputs
         outputs = list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
         names = getattr(self.keras_model, "output_names", None)
+        if not names and len(outputs) == 1 and isinstance(self.keras_model, keras.Sequential):
+            names = [self.keras_model.layers[-1].name]
         if not names or len(names) != len(outputs):
             names = [f"output_{index + 1}" for index in range(len(outputs))]
         return dict(zip(names, outputs, strict=True))
@@ -271,7 +273,7 @@ class KerasEstimator(Estimator):
         model = self.keras_model
         metrics = [variable for metric in model.metrics for variable in metric.variables]
         kept = [
-            (variable, np.array(variable))
+            (variable, variable.numpy())
             for variable in (*model.variables, *_optimizer_variables(model), *metrics)
         ]
         if path is not None:
@@ -326,9 +328,9 @@ class _LossHook(_NanTensorHook):
 
     def begin(self) -> None:
         super().begin()
-        if not any(summary.op.name == "loss_1" for summary in tf1.get_collection(tf1.GraphKeys.SUMMARIES)):
-            with tf.name_scope(""):
-                tf1.summary.scalar("loss", self._loss_tensor)
+        # `summary.scalar` would make the tag unique: in this graph something else is called `loss`.
+        summary = tf.raw_ops.ScalarSummary(tags="loss", values=self._loss_tensor)
+        tf1.add_to_collection(tf1.GraphKeys.SUMMARIES, summary)
 
     def after_run(self, run_context: Any, run_values: Any) -> None:
         super().after_run(run_context, run_values)

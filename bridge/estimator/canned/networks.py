@@ -134,11 +134,7 @@ def linear_model_fn(
 
 def _summarise_linear(columns_to_variables: dict[Any, Any], units: int) -> None:
     bias = columns_to_variables.pop("bias")[0]
-    weights = [
-        variable
-        for variables in columns_to_variables.values()
-        for variable in variables
-    ]
+    weights = [variable for variables in columns_to_variables.values() for variable in variables]
     if units > 1:
         tf1.summary.histogram("bias", bias)
     else:

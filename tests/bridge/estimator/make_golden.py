@@ -1,6 +1,6 @@
 """Runs the programs under TensorFlow 1.15.5 (Python 3.7) and writes what they return to `golden/`.
 
-    python3.7 tests/bridge/estimator/make_golden.py [PROGRAM ...]
+python3.7 tests/bridge/estimator/make_golden.py [PROGRAM ...]
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def main():
             shutil.rmtree(program.THERE, ignore_errors=True)
             program.make(program.THERE)
             for path in glob.glob(os.path.join(program.THERE, "*")):
-                if not os.path.basename(path).startswith(("checkpoint", "model.ckpt-10.")) or path.endswith(".meta"):
+                if not os.path.basename(path).startswith(("checkpoint", "model.ckpt-10.")) or path.endswith(
+                    ".meta"
+                ):
                     os.remove(path)
         work = tempfile.mkdtemp()
         try:

@@ -13,10 +13,12 @@ BEGIN, END = "<!-- table of symbols: begin -->\n", "<!-- table of symbols: end -
 
 def table() -> str:
     """The table, of the package's own."""
-    rows = {name: "works" for name in WORKS}
+    rows = dict.fromkeys(WORKS, "works")
     rows.update({name: f"error: {way_out}" for name, way_out in MISSING.items()})
     lines = ["| `tf.estimator.` | in `bridge.estimator` |", "| --- | --- |"]
-    lines += [f"| `{name}` | {rows[name]} |" for name in sorted(rows, key=lambda name: (name.count("."), name))]
+    lines += [
+        f"| `{name}` | {rows[name]} |" for name in sorted(rows, key=lambda name: (name.count("."), name))
+    ]
     return "\n".join(lines) + "\n"
 
 

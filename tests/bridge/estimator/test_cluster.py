@@ -71,7 +71,9 @@ def jobs() -> Iterator[list[Job]]:
         job.end()
 
 
-def test_a_chief_trains_on_a_parameter_server_and_an_evaluator_evaluates(tmp_path: Path, jobs: list[Job]) -> None:
+def test_a_chief_trains_on_a_parameter_server_and_an_evaluator_evaluates(
+    tmp_path: Path, jobs: list[Job]
+) -> None:
     job = Job(tmp_path, 7, chief=1, ps=1)
     jobs.append(job)
     for task in ("ps", "chief", "evaluator"):

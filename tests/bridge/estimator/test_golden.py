@@ -37,7 +37,11 @@ def differences(expected: Any, actual: Any, path: str = "") -> list[str]:
         return [d for index, (e, a) in pairs for d in differences(e, a, f"{path}[{index}]")]
     if isinstance(expected, float) and isinstance(actual, (int, float)):
         close = math.isclose(expected, actual, rel_tol=2e-4, abs_tol=2e-5)
-        return [] if close or (math.isnan(expected) and math.isnan(actual)) else [f"{path}: {expected} != {actual}"]
+        return (
+            []
+            if close or (math.isnan(expected) and math.isnan(actual))
+            else [f"{path}: {expected} != {actual}"]
+        )
     return [] if expected == actual else [f"{path}: {expected!r} != {actual!r}"]
 
 

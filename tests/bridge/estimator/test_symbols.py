@@ -64,7 +64,7 @@ def test_what_never_was_there_is_an_attribute_error_with_the_nearest_names() -> 
 def test_hooks_are_tensorflows_own() -> None:
     train = tf.compat.v1.train
     for name in WORKS:
-        if hasattr(train, name) and name not in ("VocabInfo",):
+        if hasattr(train, name) and name != "VocabInfo":
             assert get(name) is getattr(train, name)
 
 

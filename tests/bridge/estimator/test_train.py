@@ -296,7 +296,7 @@ def test_epochs_of_callbacks_go_on_after_a_restart(tmp_path: Path) -> None:
 
 def test_strategies_are_refused_with_the_way_to_keras(tmp_path: Path) -> None:
     config = {"train_distribute": tf.distribute.OneDeviceStrategy("/cpu:0")}
-    with pytest.raises(UnsupportedEstimatorError, match="strategy.scope"):
+    with pytest.raises(UnsupportedEstimatorError, match=r"strategy\.scope"):
         linear(tmp_path, config=config).train(dataset, steps=1)
 
 

@@ -55,8 +55,17 @@ def test_exporters_get_every_evaluation_and_know_the_last(tmp_path: Path) -> Non
     class Note(est.Exporter):
         name = "note"
 
-        def export(self, estimator: Any, export_path: str, checkpoint_path: str, eval_result: Any, is_the_final_export: bool) -> Any:
-            seen.append((Path(export_path).relative_to(tmp_path), Path(checkpoint_path).name, is_the_final_export))
+        def export(
+            self,
+            estimator: Any,
+            export_path: str,
+            checkpoint_path: str,
+            eval_result: Any,
+            is_the_final_export: bool,
+        ) -> Any:
+            seen.append(
+                (Path(export_path).relative_to(tmp_path), Path(checkpoint_path).name, is_the_final_export)
+            )
             return len(seen)
 
     estimator = linear(tmp_path, config={"save_checkpoints_steps": 2})
@@ -86,7 +95,11 @@ def test_without_checkpoints_it_says_what_to_do(tmp_path: Path) -> None:
 
 def test_arguments_of_other_types_are_refused(tmp_path: Path) -> None:
     train, evaluation = est.TrainSpec(dataset, max_steps=1), est.EvalSpec(once)
-    for arguments in ((1, train, evaluation), (linear(tmp_path), 1, evaluation), (linear(tmp_path), train, None)):
+    for arguments in (
+        (1, train, evaluation),
+        (linear(tmp_path), 1, evaluation),
+        (linear(tmp_path), train, None),
+    ):
         with pytest.raises(EstimatorTypeError, match="must have type"):
             est.train_and_evaluate(*arguments)  # type: ignore[arg-type]
 
@@ -99,7 +112,7 @@ def in_cluster(monkeypatch: pytest.MonkeyPatch, task: str, index: int = 0) -> No
     monkeypatch.setenv("TF_CONFIG", json.dumps(config))
 
 
-class Slept(Exception):
+class SleptError(Exception):
     """Ends a process that would wait for others."""
 
 
@@ -108,7 +121,9 @@ def test_an_evaluator_waits_evaluates_what_is_new_and_ends_with_the_last_step(
 ) -> None:
     trainer = linear(tmp_path)  # The chief, as far as the evaluator can see.
     clock, waits = FakeClock(), []
-    todo = iter([None, lambda: trainer.train(dataset, steps=3), None, lambda: trainer.train(dataset, steps=4)])
+    todo = iter(
+        [None, lambda: trainer.train(dataset, steps=3), None, lambda: trainer.train(dataset, steps=4)]
+    )
 
     def sleep(seconds: float) -> None:
         waits.append(seconds)
@@ -141,13 +156,15 @@ def test_workers_start_one_after_the_other(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, index: int, longest: int | None, delay: int
 ) -> None:
     in_cluster(monkeypatch, "worker", index)
-    monkeypatch.setenv("TF_CONFIG", json.dumps({**json.loads(os.environ["TF_CONFIG"]), "environment": "google"}))
+    monkeypatch.setenv(
+        "TF_CONFIG", json.dumps({**json.loads(os.environ["TF_CONFIG"]), "environment": "google"})
+    )
     estimator = linear(tmp_path, config={"experimental_max_worker_delay_secs": longest})
 
     def sleep(seconds: float) -> None:
-        raise Slept(seconds)
+        raise SleptError(seconds)
 
-    with pytest.raises(Slept) as slept:
+    with pytest.raises(SleptError) as slept:
         Executor(estimator, est.TrainSpec(dataset, max_steps=1), est.EvalSpec(once), sleep=sleep).run()
     assert slept.value.args == (delay,)
 

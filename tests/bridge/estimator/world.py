@@ -9,7 +9,7 @@ import glob
 import os
 
 import numpy as np
-import tensorflow
+import tensorflow  # noqa: ICN001 - `tf` is what the programs get
 
 IS_V1 = tensorflow.__version__.startswith("1.")
 
@@ -17,7 +17,7 @@ if IS_V1:
     tf = tensorflow
     estimator = tensorflow.estimator
 else:
-    from bridge import estimator  # noqa: F401
+    from bridge import estimator
 
     tf = tensorflow.compat.v1
 
@@ -53,8 +53,11 @@ def events(folder):
 
 
 def files(folder):
-    """The names of a folder's files; those of event files are cut."""
-    names = {name.split(".out.tfevents")[0] for name in os.listdir(folder)}
+    """The names of a folder's files, cut where they hold a time, or the number of shards."""
+    names = {
+        name.split(".out.tfevents")[0].split("-of-")[0].replace("data-00001", "data-00000")
+        for name in os.listdir(folder)
+    }
     return sorted(names)
 
 
@@ -142,7 +145,9 @@ def regression(features, labels, mode, params):
 def linear(folder, model_fn=regression, warm_start_from=None, params=None, **config):
     """An Estimator of a model_fn in a folder."""
     config.setdefault("save_checkpoints_steps", 5)
-    config.setdefault("save_summary_steps", 1)  # A saver of every second step may be late by one, in TF1, too.
+    config.setdefault(
+        "save_summary_steps", 1
+    )  # A saver of every second step may be late by one, in TF1, too.
     config.setdefault("log_step_count_steps", 4)
     return estimator.Estimator(
         model_fn, folder, estimator.RunConfig(**config), params, warm_start_from=warm_start_from

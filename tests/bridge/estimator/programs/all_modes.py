@@ -25,7 +25,9 @@ def main(work):
                 found[name] = [signature.method_name, sorted(signature.inputs), sorted(signature.outputs)]
             if tags == ["eval"]:
                 signature = meta.signature_def["eval"]
-                feeds = {signature.inputs["input" if "input" in signature.inputs else "x"].name: [[1.0, 2.0, 3.0]]}
+                feeds = {
+                    signature.inputs["input" if "input" in signature.inputs else "x"].name: [[1.0, 2.0, 3.0]]
+                }
                 feeds[signature.inputs["label"].name] = [[1.0]]
                 found["loss"] = session.run(signature.outputs["loss"].name, feeds)
     return as_json(found)

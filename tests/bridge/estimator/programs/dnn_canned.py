@@ -38,15 +38,23 @@ def main(work):
     made = {
         "classes": (
             estimator.DNNClassifier(
-                n_classes=3, model_dir=work + "/classes", warm_start_from=weights(work + "/three", 3), **common
+                n_classes=3,
+                model_dir=work + "/classes",
+                warm_start_from=weights(work + "/three", 3),
+                **common,
             ),
             LABELS,
         ),
         "binary": (
             estimator.DNNClassifier(
-                model_dir=work + "/binary", batch_norm=True,
-                warm_start_from=estimator.WarmStartSettings(weights(work + "/one", 1), ".*(kernel|bias|weights)"),
-                optimizer="SGD", activation_fn=tf.nn.tanh, **common
+                model_dir=work + "/binary",
+                batch_norm=True,
+                warm_start_from=estimator.WarmStartSettings(
+                    weights(work + "/one", 1), ".*(kernel|bias|weights)"
+                ),
+                optimizer="SGD",
+                activation_fn=tf.nn.tanh,
+                **common,
             ),
             (LABELS > 0).astype(np.int64),
         ),

@@ -20,7 +20,9 @@ def main(work):
     every = {"run_every_secs": None, "run_every_steps": 1}
     return {
         "lower": run(work, "lower", lambda e: new.stop_if_lower_hook(e, "loss", 0.5, **every), 0.05),
-        "higher": run(work, "higher", lambda e: new.stop_if_higher_hook(e, "mae", 0.2, min_steps=7, **every), 0.05),
+        "higher": run(
+            work, "higher", lambda e: new.stop_if_higher_hook(e, "mae", 0.2, min_steps=7, **every), 0.05
+        ),
         "no_decrease": run(
             work, "no_decrease", lambda e: new.stop_if_no_decrease_hook(e, "loss", 6, **every), 1.4
         ),

@@ -15,7 +15,12 @@ def kind(run):
 def spec(**fields):
     def model_fn(features, labels, mode):
         whole = regression(features, labels, mode, {})
-        values = {"mode": mode, "loss": whole.loss, "train_op": whole.train_op, "predictions": whole.predictions}
+        values = {
+            "mode": mode,
+            "loss": whole.loss,
+            "train_op": whole.train_op,
+            "predictions": whole.predictions,
+        }
         values.update({name: value(whole) for name, value in fields.items()})
         return estimator.EstimatorSpec(**values)
 
@@ -24,7 +29,7 @@ def spec(**fields):
 
 def main(work):
     made = {}
-    folder = iter(work + "/%d" % number for number in range(1000))
+    folder = iter(f"{work}/{number}" for number in range(1000))
 
     def train(model_fn, input_fn=data):
         return lambda: estimator.Estimator(model_fn, next(folder)).train(input_fn, steps=1)
@@ -53,7 +58,9 @@ def main(work):
     for name, changed in fields.items():
         made["train, " + name] = kind(train(spec(**changed)))
     made["metric loss"] = kind(evaluate(spec(eval_metric_ops=lambda w: {"loss": tf.metrics.mean(w.loss)})))
-    made["metric global_step"] = kind(evaluate(spec(eval_metric_ops=lambda w: {"global_step": tf.metrics.mean(w.loss)})))
+    made["metric global_step"] = kind(
+        evaluate(spec(eval_metric_ops=lambda w: {"global_step": tf.metrics.mean(w.loss)}))
+    )
     made["no spec"] = kind(train(lambda features, labels, mode: None))
     made["no features"] = kind(train(lambda labels, mode: None))
     made["unknown argument"] = kind(train(lambda features, labels, mode, what: None))
@@ -93,9 +100,13 @@ def main(work):
     made["numpy empty"] = kind(estimator.inputs.numpy_input_fn({}, shuffle=False))
     made["numpy list"] = kind(estimator.inputs.numpy_input_fn([1], shuffle=False))
     made["train_and_evaluate"] = kind(lambda: estimator.train_and_evaluate(1, 2, 3))
-    made["add_metrics"] = kind(lambda: linear(next(folder)) and estimator.add_metrics(linear(work), lambda x: {}))
+    made["add_metrics"] = kind(
+        lambda: linear(next(folder)) and estimator.add_metrics(linear(work), lambda x: {})
+    )
     made["nan"] = kind(train(spec(loss=lambda whole: whole.loss * float("nan"))))
-    made["spec mode"] = kind(train(lambda features, labels, mode: regression(features, labels, mode, {})._replace(mode="x")))
+    made["spec mode"] = kind(
+        train(lambda features, labels, mode: regression(features, labels, mode, {})._replace(mode="x"))
+    )
     return made
 
 

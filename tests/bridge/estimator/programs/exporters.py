@@ -25,7 +25,9 @@ def serve(path, key, feed):
         meta = tf.saved_model.loader.load(session, ["serve"], path)
         signature = meta.signature_def[key]
         (source,) = signature.inputs.values()
-        values = session.run({name: info.name for name, info in signature.outputs.items()}, {source.name: feed})
+        values = session.run(
+            {name: info.name for name, info in signature.outputs.items()}, {source.name: feed}
+        )
         return {
             "signatures": {k: v.method_name for k, v in meta.signature_def.items()},
             "values": values,
@@ -34,11 +36,15 @@ def serve(path, key, feed):
 
 def main(work):
     made = linear(work, model_fn)
-    parse = estimator.export.build_parsing_serving_input_receiver_fn({"x": tf.FixedLenFeature([3], tf.float32)})
+    parse = estimator.export.build_parsing_serving_input_receiver_fn(
+        {"x": tf.FixedLenFeature([3], tf.float32)}
+    )
 
     def raw():
         x = tf.placeholder(tf.float32, [None, 3], name="x")
-        return estimator.export.ServingInputReceiver({"x": x}, {"x": x}, {"other": {"examples": tf.placeholder(tf.string)}})
+        return estimator.export.ServingInputReceiver(
+            {"x": x}, {"x": x}, {"other": {"examples": tf.placeholder(tf.string)}}
+        )
 
     exporters = [
         estimator.FinalExporter("final", parse),
@@ -52,7 +58,9 @@ def main(work):
     )
     exports = os.path.join(work, "export")
     counts = {name: len(os.listdir(os.path.join(exports, name))) for name in sorted(os.listdir(exports))}
-    by_hand = made.export_saved_model(work + "/by_hand", raw, assets_extra={"a/note.txt": work + "/checkpoint"}).decode()
+    by_hand = made.export_saved_model(
+        work + "/by_hand", raw, assets_extra={"a/note.txt": work + "/checkpoint"}
+    ).decode()
     feature = tf.train.Feature(float_list=tf.train.FloatList(value=[1.0, 2.0, 3.0]))
     example = tf.train.Example(features=tf.train.Features(feature={"x": feature})).SerializeToString()
     final = os.path.join(exports, "final", os.listdir(os.path.join(exports, "final"))[0])

@@ -5,7 +5,7 @@ import functools
 from tests.bridge.estimator.world import X, Y, as_json, estimator, once, tf, variables
 
 
-class Model(object):
+class Model:
     def __call__(self, features, labels, config):
         w = tf.get_variable("w", [3, 1], initializer=tf.zeros_initializer())
         y = tf.matmul(features if not isinstance(features, dict) else features["x"], w)
@@ -21,7 +21,7 @@ def model_fn(features, labels, mode, params, config, extra):
     return model(features, labels, config)
 
 
-class Inputs(object):
+class Inputs:
     seen = []
 
     def tensors(self, mode, params, config):

@@ -31,20 +31,35 @@ def main(work):
     made = {
         "binary": (
             estimator.LinearClassifier(
-                columns, work + "/binary", label_vocabulary=["no", "yes"], weight_column="weight", config=config
+                columns,
+                work + "/binary",
+                label_vocabulary=["no", "yes"],
+                weight_column="weight",
+                config=config,
             ),
             names,
         ),
-        "classes": (estimator.LinearClassifier(columns, work + "/classes", n_classes=3, config=config), LABELS),
+        "classes": (
+            estimator.LinearClassifier(columns, work + "/classes", n_classes=3, config=config),
+            LABELS,
+        ),
         "numbers": (
             estimator.LinearRegressor(
-                columns, work + "/numbers", label_dimension=2, optimizer="SGD", config=config, weight_column="weight"
+                columns,
+                work + "/numbers",
+                label_dimension=2,
+                optimizer="SGD",
+                config=config,
+                weight_column="weight",
             ),
             numbers(5, 40, 2),
         ),
         "mean": (
             estimator.LinearRegressor(
-                columns[:2], work + "/mean", optimizer=lambda: tf.train.AdagradOptimizer(0.1), config=config,
+                columns[:2],
+                work + "/mean",
+                optimizer=lambda: tf.train.AdagradOptimizer(0.1),
+                config=config,
                 loss_reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
             ),
             numbers(6, 40),

@@ -13,15 +13,15 @@ class Listener(tf.train.CheckpointSaverListener):
         self.calls.append("begin")
 
     def before_save(self, session, global_step_value):
-        b = session.run([v for v in tf.global_variables() if v.op.name == "b"][0])
-        self.calls.append("before %d %.4f" % (global_step_value, np.squeeze(b)))
+        b = session.run(next(v for v in tf.global_variables() if v.op.name == "b"))
+        self.calls.append(f"before {global_step_value} {np.squeeze(b):.4f}")
 
     def after_save(self, session, global_step_value):
-        self.calls.append("after %d" % global_step_value)
+        self.calls.append(f"after {global_step_value}")
         return global_step_value == 12
 
     def end(self, session, global_step_value):
-        self.calls.append("end %d" % global_step_value)
+        self.calls.append(f"end {global_step_value}")
 
 
 def main(work):

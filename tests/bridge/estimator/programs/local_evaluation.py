@@ -9,14 +9,18 @@ def main(work):
     first = estimator.train_and_evaluate(
         made,
         estimator.TrainSpec(data, max_steps=10, hooks=[Journal(calls, "train")]),
-        estimator.EvalSpec(once, steps=2, name="x", hooks=[Journal(calls, "eval")], start_delay_secs=0, throttle_secs=0),
+        estimator.EvalSpec(
+            once, steps=2, name="x", hooks=[Journal(calls, "eval")], start_delay_secs=0, throttle_secs=0
+        ),
     )
     again = estimator.train_and_evaluate(
         made, estimator.TrainSpec(data, max_steps=10), estimator.EvalSpec(once, steps=None, throttle_secs=0)
     )
     throttled = linear(work + "/throttled", save_checkpoints_steps=2)
     last = estimator.train_and_evaluate(
-        throttled, estimator.TrainSpec(data, max_steps=9), estimator.EvalSpec(once, steps=None, throttle_secs=10000)
+        throttled,
+        estimator.TrainSpec(data, max_steps=9),
+        estimator.EvalSpec(once, steps=None, throttle_secs=10000),
     )
     return as_json(
         {

@@ -12,7 +12,9 @@ def input_fn():
 
 
 def model_fn(features, labels, mode):
-    logits = tf.matmul(features, tf.get_variable("w", [2, 2], initializer=tf.constant_initializer([1.0, -1.0, 0.5, 2.0])))
+    logits = tf.matmul(
+        features, tf.get_variable("w", [2, 2], initializer=tf.constant_initializer([1.0, -1.0, 0.5, 2.0]))
+    )
     loss = tf.losses.sparse_softmax_cross_entropy(labels, logits)
     train_op = tf.train.GradientDescentOptimizer(0.5).minimize(loss, tf.train.get_global_step())
     predicted, scores = tf.argmax(logits, 1), tf.nn.softmax(logits)[:, 1]

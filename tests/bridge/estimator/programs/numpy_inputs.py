@@ -27,7 +27,9 @@ def main(work):
             "array": batches(numpy_input_fn(a, batch_size=3, num_epochs=2, shuffle=False)),
             "endless": batches(numpy_input_fn(a, batch_size=5, num_epochs=None, shuffle=False), 4),
             "named": batches(numpy_input_fn({"a": a, "n": names}, a * 2, batch_size=4, shuffle=False)),
-            "labels": batches(numpy_input_fn({"a": a}, {"l": a * 1.5, "m": a > 3}, batch_size=4, shuffle=False)),
+            "labels": batches(
+                numpy_input_fn({"a": a}, {"l": a * 1.5, "m": a > 3}, batch_size=4, shuffle=False)
+            ),
             "shuffled": sorted(np.concatenate(shuffled).tolist()),
             "trained": variables(made.latest_checkpoint()),
         }

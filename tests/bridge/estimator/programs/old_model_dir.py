@@ -22,5 +22,10 @@ def main(work):
     made.train(data, max_steps=10)
     made.train(data, max_steps=16)
     return as_json(
-        {"before": before, "after": made.evaluate(once), "names": made.get_variable_names(), "job": job(made, None)}
+        {
+            "before": before,
+            "after": made.evaluate(once),
+            "names": made.get_variable_names(),
+            "job": job(made, None),
+        }
     )

@@ -5,12 +5,31 @@ import os
 
 from tests.bridge.estimator.world import as_json, estimator, tf
 
-FIELDS = (
-    "model_dir tf_random_seed save_summary_steps save_checkpoints_steps save_checkpoints_secs keep_checkpoint_max "
-    "keep_checkpoint_every_n_hours log_step_count_steps train_distribute device_fn protocol eval_distribute "
-    "experimental_max_worker_delay_secs session_creation_timeout_secs service task_type task_id global_id_in_cluster "
-    "master evaluation_master is_chief num_ps_replicas num_worker_replicas"
-).split()
+FIELDS = [
+    "model_dir",
+    "tf_random_seed",
+    "save_summary_steps",
+    "save_checkpoints_steps",
+    "save_checkpoints_secs",
+    "keep_checkpoint_max",
+    "keep_checkpoint_every_n_hours",
+    "log_step_count_steps",
+    "train_distribute",
+    "device_fn",
+    "protocol",
+    "eval_distribute",
+    "experimental_max_worker_delay_secs",
+    "session_creation_timeout_secs",
+    "service",
+    "task_type",
+    "task_id",
+    "global_id_in_cluster",
+    "master",
+    "evaluation_master",
+    "is_chief",
+    "num_ps_replicas",
+    "num_worker_replicas",
+]
 
 CLUSTER = {"chief": ["a:1"], "worker": ["b:1", "c:1"], "ps": ["d:1", "e:1"]}
 MASTER = {"master": ["a:1"], "worker": ["b:1"]}
@@ -29,7 +48,10 @@ TF_CONFIGS = {
     "negative index": {"cluster": CLUSTER, "task": {"type": "worker", "index": -1}},
     "wrong type": {"cluster": CLUSTER, "task": {"type": "boss", "index": 0}},
     "two chiefs": {"cluster": {"chief": ["a:1", "b:1"]}, "task": {"type": "chief", "index": 0}},
-    "master and chief": {"cluster": {"chief": ["a:1"], "master": ["b:1"]}, "task": {"type": "chief", "index": 0}},
+    "master and chief": {
+        "cluster": {"chief": ["a:1"], "master": ["b:1"]},
+        "task": {"type": "chief", "index": 0},
+    },
     "master's evaluator": {"cluster": MASTER, "task": {"type": "evaluator", "index": 0}},
     "task without cluster": {"task": {"type": "worker", "index": 1}},
     "service is no dict": {"service": "x"},

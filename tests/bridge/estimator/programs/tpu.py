@@ -57,4 +57,6 @@ def main(work):
     predicted = list(made.predict(input_fn, yield_single_examples=False))
     report = job(made, None)
     del report["state"]  # This saver writes whole paths.
-    return as_json({"seen": SEEN, "result": result, "lengths": [len(p["y"]) for p in predicted], "job": report})
+    return as_json(
+        {"seen": SEEN, "result": result, "lengths": [len(p["y"]) for p in predicted], "job": report}
+    )

@@ -36,7 +36,9 @@ def attention(x, mask, seed):
         return tf.transpose(tf.reshape(y, [-1, LENGTH, HEADS, SIZE // HEADS]), [0, 2, 1, 3])
 
     query, key, value = heads("query", 0), heads("key", 1), heads("value", 2)
-    scores = tf.matmul(query, key, transpose_b=True) / np.sqrt(SIZE / HEADS) + (1 - mask)[:, None, None, :] * -1e9
+    scores = (
+        tf.matmul(query, key, transpose_b=True) / np.sqrt(SIZE / HEADS) + (1 - mask)[:, None, None, :] * -1e9
+    )
     mixed = tf.transpose(tf.matmul(tf.nn.softmax(scores), value), [0, 2, 1, 3])
     return dense(tf.reshape(mixed, [-1, LENGTH, SIZE]), SIZE, "output", seed + 3)
 
@@ -48,7 +50,7 @@ def model_fn(features, labels, mode, params):
         x = tf.nn.embedding_lookup(variable("embedding", [WORDS, SIZE], 1), words)
         x += variable("position", [LENGTH, SIZE], 2)
         for layer in range(LAYERS):
-            with tf.variable_scope("layer_%d" % layer):
+            with tf.variable_scope(f"layer_{layer}"):
                 x = normalized(x + attention(x, mask, 10 * layer + 20), "attention_norm")
                 inner = dense(x, 16, "inner", 10 * layer + 24, tf.nn.relu)
                 x = normalized(x + dense(inner, SIZE, "outer", 10 * layer + 25), "outer_norm")
@@ -90,7 +92,9 @@ def main(work):
     with tf.Session(graph=tf.Graph()) as session:
         meta = tf.saved_model.loader.load(session, ["serve"], path)
         signature = meta.signature_def["serving_default"]
-        served = session.run(signature.outputs["probabilities"].name, {signature.inputs["words"].name: TEXTS[:2]})
+        served = session.run(
+            signature.outputs["probabilities"].name, {signature.inputs["words"].name: TEXTS[:2]}
+        )
     report = job(made, None)
     report["variables"] = sorted(report["variables"])
     return as_json({"result": result, "predicted": predicted, "served": served, "job": report})
