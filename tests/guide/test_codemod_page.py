@@ -42,7 +42,7 @@ def rule_pages() -> Any:
 def test_the_table_of_flags_has_all_flags_with_the_commands_that_take_them() -> None:
     told = {}
     for flags, commands in re.findall(r"^\| (`-.*?) \| (\S+) \|", section("Flags"), re.MULTILINE):
-        for flag in re.findall(r"(?<![\w-])--?[a-z][a-z-]*", flags):
+        for flag in re.findall(r"(?<![\w-])--?[a-z][a-z0-9-]*", flags):
             told[flag] = {"migrate", "scan"} if commands == "both" else {commands.strip("`")}
     real: dict[str, set[str]] = {}
     for command in ("migrate", "scan"):
