@@ -22,7 +22,8 @@ def model_fn(features, labels, mode, params, config, extra):
 
 
 class Inputs:
-    seen = []
+    def __init__(self):
+        self.seen = []
 
     def tensors(self, mode, params, config):
         self.seen.append([mode, sorted(params), config.task_type, config.num_worker_replicas])
