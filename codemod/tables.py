@@ -122,8 +122,19 @@ _FORMER_MODULES = {
     "tensorflow.python.ops.variable_scope": "tf",
     "tensorflow.python.platform.resource_loader": "tf.resource_loader",
     "tensorflow.python.training.saver": "tf.train",
+    "tensorflow.python.training.checkpoint_management": "tf.train",
     "tensorflow.python.util.compat": "tf.compat",
 }
+
+# What the private modules of layers called their layers besides.
+_LAYER_NAMES = {
+    "AvgPool2D": "AveragePooling2D",
+    "BatchNorm": "BatchNormalization",
+    "FullyConnected": "Dense",
+    "MaxPool2D": "MaxPooling2D",
+}
+_DECONVOLUTION = re.compile(r"([Dd])econv(?:olution)?(\d[Dd])")
+_CONVOLUTION = re.compile(r"([Cc])onvolution")
 
 # Names of private modules that are gone, whose public name is another word.
 _FORMER_NAMES = {
@@ -231,7 +242,7 @@ class Tables:
         home = _FORMER_MODULES.get(module)
         if home is None:
             return None
-        public = f"{home}.{name}"[3:]
+        public = f"{home}.{_layer_name(name) if home == 'tf.layers' else name}"[3:]
         if public in self.v1:
             # A private function of the same name may still be there, and be another one than the public.
             return None if self._private_exists(f"{module}.{name}") else public
@@ -371,6 +382,15 @@ def _top_names(text: str) -> frozenset[str]:
         for imported in _IMPORTED.findall(statement):
             names.update(_WORD.findall(_RENAMED.sub("", imported)))
     return frozenset(names)
+
+
+def _layer_name(name: str) -> str:
+    """The public name of a layer for which the private modules had several."""
+    transposed = _DECONVOLUTION.fullmatch(name)
+    if transposed:
+        stem, end = ("Conv", "Transpose") if transposed[1] == "D" else ("conv", "_transpose")
+        return f"{stem}{transposed[2]}{end}"
+    return _CONVOLUTION.sub(r"\1onv", _LAYER_NAMES.get(name, name))
 
 
 def _publicness(name: str, origin: str) -> tuple[bool, int, str]:

@@ -137,11 +137,33 @@ def test_a_private_package_holds_its_modules_and_no_others() -> None:
     assert not INSTALLED.exists("tensorflow.core.kernels.boosted_trees.boosted_trees_pb2")
 
 
+@pytest.mark.parametrize(
+    ("private", "public"),
+    [
+        ("convolutional.Convolution2D", "Conv2D"),
+        ("convolutional.SeparableConvolution2D", "SeparableConv2D"),
+        ("convolutional.Deconvolution2D", "Conv2DTranspose"),
+        ("convolutional.Convolution3DTranspose", "Conv3DTranspose"),
+        ("convolutional.deconv2d", "conv2d_transpose"),
+        ("convolutional.convolution1d", "conv1d"),
+        ("core.FullyConnected", "Dense"),
+        ("core.dense", "dense"),
+        ("normalization.BatchNorm", "BatchNormalization"),
+    ],
+)
+def test_a_private_layer_has_its_public_name(private: str, public: str) -> None:
+    assert INSTALLED.canonical(f"tensorflow.python.layers.{private}") == f"tf.layers.{public}"
+
+
 def test_what_a_private_module_has_lost_is_the_public_name() -> None:
     assert not INSTALLED.exists("tensorflow.python.ops.control_flow_ops.cond")
     assert INSTALLED.canonical("tensorflow.python.ops.control_flow_ops.cond") == "tf.cond"
     assert INSTALLED.canonical("tensorflow.python.ops.array_ops.stack") == "tf.stack"
     assert INSTALLED.canonical("tensorflow.python.framework.ops.IndexedSlices") == "tf.IndexedSlices"
+    assert (
+        INSTALLED.canonical("tensorflow.python.training.checkpoint_management.latest_checkpoint")
+        == "tf.train.latest_checkpoint"
+    )
     assert INSTALLED.canonical("tensorflow.python.ops.variables.VariableV1") == "tf.Variable"
     assert (
         INSTALLED.canonical("tensorflow.python.ops.variable_scope.enable_resource_variables")
