@@ -99,7 +99,9 @@ def check(file: FileFacts) -> Iterator[Proposal]:
             True for _ in file.all_uses(*_EAGER)
         )
     else:
-        builds = any(_builds_graph(file, use) for use in file.names.chains if use.root not in file.replaced)
+        # In the explicit style a name that stays TF1's is written anew too.
+        gone = set() if file.settings.style == "explicit" else file.replaced
+        builds = any(_builds_graph(file, use) for use in file.names.chains if use.root not in gone)
         builds = builds or any(True for _ in file.all_uses(*ESTIMATORS))
     if not builds or _is_keras_program(file):
         return
