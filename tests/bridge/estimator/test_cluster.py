@@ -26,8 +26,8 @@ pytestmark = [pytest.mark.multiprocess, pytest.mark.slow]
 class Job:
     """The processes of one job."""
 
-    def __init__(self, folder: Path, max_steps: int, **tasks: int) -> None:
-        self._arguments = [str(folder), str(max_steps)]
+    def __init__(self, folder: Path, max_steps: int, *more: str, **tasks: int) -> None:
+        self._arguments = [str(folder), str(max_steps), *more]
         sockets = {name: [socket.socket() for _ in range(count)] for name, count in tasks.items()}
         for found in sockets.values():
             for one in found:
@@ -53,7 +53,7 @@ class Job:
 
     def result(self, task: str, index: int = 0) -> Any:
         process = self.processes[f"{task} {index}"]
-        out, errors = process.communicate(timeout=240)
+        out, errors = process.communicate(timeout=400)
         assert process.returncode == 0, errors[-3000:]
         return json.loads(out.splitlines()[-1])
 
@@ -89,11 +89,11 @@ def test_a_chief_trains_on_a_parameter_server_and_an_evaluator_evaluates(
 
 
 def test_a_chief_and_a_worker_share_the_steps(tmp_path: Path, jobs: list[Job]) -> None:
-    job = Job(tmp_path, 60, chief=1, ps=1, worker=1)
+    job = Job(tmp_path / "job", 60, str(tmp_path / "met"), chief=1, ps=1, worker=1)
     jobs.append(job)
     for task in ("ps", "chief", "worker"):
         job.start(task)
     assert job.result("chief")["task"] == "chief"
     assert job.result("worker")["devices"] == ["/job:ps/task:0"]
     # Both may be in the midst of a step when the last one is reached.
-    assert 60 <= int(saved(tmp_path, "global_step")) <= 61
+    assert 60 <= int(saved(tmp_path / "job", "global_step")) <= 61
