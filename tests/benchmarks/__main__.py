@@ -124,6 +124,11 @@ def _of_the_bridge(arguments: argparse.Namespace, add: Add, progress: Progress) 
                 workload, list(graph_model.VARIANTS), rounds, progress, graph_model.VARIANTS
             )
             add("a step of a legacy graph, ms", workload.name, clock, graph_model.TARGETS, cpu)
+    if arguments.only == "estimator" or (arguments.only is None and not arguments.workloads):
+        rounds = arguments.rounds or (3 if quick else 9)
+        variants, name = estimator.VARIANTS, estimator.WORKLOAD.name
+        clock, cpu = measures.steps(estimator.WORKLOAD, list(variants), rounds, progress, variants)
+        add("a step of an Estimator, ms", name, clock, estimator.TARGETS, cpu)
     if arguments.only == "checkpoints" or (arguments.only is None and not arguments.workloads):
         for measure, found in checkpoints.measure(2 if quick else 5, progress).items():
             add(measure, "100 MB", found, checkpoints.TARGETS.get(measure, {}))

@@ -31,7 +31,7 @@ def test_the_table_has_every_symbol_of_tensorflow_1_15_and_no_other() -> None:
 @pytest.mark.parametrize("symbol", WORKS)
 def test_what_works_is_there_with_a_docstring(symbol: str) -> None:
     assert not isinstance(get(symbol), type(est.BoostedTreesClassifier))
-    assert get(symbol).__doc__
+    assert get(symbol).__doc__ or symbol == "NanLossDuringTrainingError"  # TensorFlow gives that one none.
 
 
 @pytest.mark.parametrize("symbol", MISSING)
