@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from codemod import cli, config
+from codemod.loops import Kept
 from codemod.rules import all_rules
 
 ROOT = Path(__file__).parents[2]
@@ -134,3 +135,9 @@ def test_a_guide_that_is_no_address_of_the_web_is_refused(
     monkeypatch.chdir(tmp_path)
     assert cli.main(["scan", "a.py", "--report", "r.html", "--guide", "javascript:alert(1)"]) == 2
     assert "an address of the web is needed" in capsys.readouterr().err
+
+
+def test_the_reasons_for_kept_loops_on_the_page_are_real_ones() -> None:
+    shown = re.findall(r"^  \d+  (.+)$", section("Loops"), re.MULTILINE)
+    assert len(shown) == 2
+    assert set(shown) <= {reason.value for reason in Kept}
