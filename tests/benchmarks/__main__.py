@@ -52,7 +52,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, metavar="N", help="rounds of timed steps (default 9; quick 3)")
     parser.add_argument(
         "--only",
-        choices=["steps", "start", "process", "graph", "checkpoints", "codemod"],
+        choices=["steps", "start", "process", "graph", "estimator", "checkpoints", "codemod"],
         help="one kind of measurement",
     )
     parser.add_argument(
@@ -96,7 +96,7 @@ Progress = Callable[[str], None]
 
 def _of_the_bridge(arguments: argparse.Namespace, add: Add, progress: Progress) -> None:
     """Measures training and checkpoints."""
-    from tests.benchmarks import checkpoints, graph_model, measures
+    from tests.benchmarks import checkpoints, estimator, graph_model, measures
     from tests.benchmarks.workloads import WORKLOADS
 
     quick = arguments.quick
