@@ -294,7 +294,9 @@ def parse(text: str) -> ast.Module:
 def _propose(facts: FileFacts) -> Iterator[tuple[str, Proposal]]:
     """What the rules say, without what comments hold back."""
     for rule in all_rules():
-        if not facts.settings.wants(rule.code) or not rule.trigger.search(facts.text):
+        if rule.reports_elsewhere or not facts.settings.wants(rule.code):
+            continue
+        if not rule.trigger.search(facts.text):
             continue
         for proposal in rule.check(facts):
             suppressed = facts.is_suppressed(proposal.node, rule.code)

@@ -175,6 +175,7 @@ class Tables:
     _checked: dict[str, bool] = field(default_factory=dict, repr=False)
     _packages: frozenset[str] = frozenset()
     _definitions: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
+    _tops: dict[str, frozenset[str]] = field(default_factory=dict, repr=False)
     _canonical: dict[str, str] = field(default_factory=dict, repr=False)
     _exists: dict[str, bool] = field(default_factory=dict, repr=False)
 
@@ -335,7 +336,7 @@ class Tables:
         defined = self._definitions.get(module)
         if defined is None:
             text = self._source(module)
-            defined = frozenset("*") if text is None else _top_names(text)
+            defined = frozenset("*") if text is None else self._own_names(module, text)
             self._definitions[module] = defined  # Seen by modules that import each other.
             for origin in _STAR_IMPORT.findall(text or ""):
                 known = origin.startswith("tensorflow.") and not origin.endswith("_pb2")
@@ -343,6 +344,12 @@ class Tables:
                 defined |= {name for name in brought if not name.startswith("_")}
             self._definitions[module] = defined
         return defined
+
+    def _own_names(self, module: str, text: str) -> frozenset[str]:
+        names = self._tops.get(module)
+        if names is None:
+            names = self._tops[module] = _top_names(text)
+        return names
 
     def _source(self, module: str) -> str | None:
         """A private module's text; empty for a folder without `__init__.py`, None for what is not written in Python."""
@@ -361,7 +368,7 @@ class Tables:
             for name, asname in [(single, alias)] if single else map(_split_alias, several.split(",")):
                 if (asname or name) == symbol:
                     return f"{origin}.{name}"
-        if self.folder is not None and symbol not in _top_names(text):
+        if self.folder is not None and symbol not in self._own_names(module, text):
             for origin in _STAR_IMPORT.findall(text):
                 if origin.startswith("tensorflow.") and symbol in self._defined(origin):
                     return f"{origin}.{symbol}"

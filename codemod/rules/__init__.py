@@ -128,6 +128,11 @@ class Rule:
     check: Callable[[FileFacts], Iterator[Proposal]]
     order: int = 0
 
+    @functools.cached_property
+    def reports_elsewhere(self) -> bool:
+        """Whether other modules report for it, and `check` has nothing to say about any file."""
+        return self.trigger.pattern == "(?!)"
+
     @property
     def title(self) -> str:
         """The first line of its page."""
