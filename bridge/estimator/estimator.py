@@ -16,6 +16,7 @@ from bridge.estimator.errors import EstimatorError, EstimatorTypeError, Unsuppor
 from bridge.estimator.export import saved_model
 from bridge.estimator.functions import argument_names, call_by_name
 from bridge.estimator.input_pipeline import Input, ends, parse_input
+from bridge.estimator.keras_names import counted_by_graph
 from bridge.estimator.mode_keys import ModeKeys
 from bridge.estimator.model_fn import EstimatorSpec, checked_hooks, verify_model_fn
 from bridge.estimator.run_config import RunConfig, TaskType, default_session_config
@@ -449,9 +450,10 @@ class Estimator:
             raise EstimatorError("model_fn does not take labels, but input_fn returns labels.")
         tf1.logging.info("Calling model_fn.")
         params = self._params_of_model(mode, is_export)
-        returned = call_by_name(
-            self._model_fn, features=features, labels=labels, mode=mode, params=params, config=config
-        )
+        with counted_by_graph():
+            returned = call_by_name(
+                self._model_fn, features=features, labels=labels, mode=mode, params=params, config=config
+            )
         tf1.logging.info("Done calling model_fn.")
         return self._spec(returned, mode, config)
 
