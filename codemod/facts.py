@@ -514,18 +514,21 @@ class FileFacts:
 
 
 # What trains, evaluates or predicts in graphs of its own, before and after the migration.
-ESTIMATORS = tuple(
-    f"{package}.{name}"
-    for package in ("tf.estimator", "bridge.estimator", "tf.contrib")
-    for name in (
-        "Estimator",
-        "train_and_evaluate",
-        "DNNClassifier",
-        "DNNRegressor",
-        "LinearClassifier",
-        "LinearRegressor",
-        "tpu.TPUEstimator",
-    )
+ESTIMATORS = (
+    *(
+        f"{package}.{name}"
+        for package in ("tf.estimator", "bridge.estimator")
+        for name in (
+            "Estimator",
+            "train_and_evaluate",
+            "DNNClassifier",
+            "DNNRegressor",
+            "LinearClassifier",
+            "LinearRegressor",
+            "tpu.TPUEstimator",
+        )
+    ),
+    "tf.contrib.tpu.TPUEstimator",
 )
 _SESSIONS = (
     "tf.Session",

@@ -112,6 +112,8 @@ def check(file: FileFacts) -> Iterator[Proposal]:
 
 def _is_keras_program(file: FileFacts) -> bool:
     """Whether the file leaves training to Keras, and what it has of TF1 is options, hooks and initializers."""
+    if any(not use.name.endswith(".train_and_evaluate") for use in file.all_uses(*ESTIMATORS)):
+        return False  # Their model_fn builds a graph, of Keras's layers too.
     methods = _keras.TRAINING | _keras.INFERENCE
     keras = any(True for _ in file.all_uses(*_KERAS_SIGNS)) or (
         _keras.uses_keras(file) and any(_keras.method_calls(file, methods))
