@@ -376,7 +376,7 @@ class Estimator:
 
     def _train(self, input_fn: Callable[..., Any], **how: Any) -> Any:
         """Builds the graph of a training and trains it; returns the last loss."""
-        with self._graph(self._config.train_distribute) as graph, graph.device(self._device_fn()):
+        with self._graph(self._config.train_distribute, self._device_fn()):
             features, labels, input_hooks = self._input(input_fn, ModeKeys.TRAIN)
             spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
             if self._warm_start_settings is not None:
@@ -409,8 +409,8 @@ class Estimator:
         )
 
     @contextlib.contextmanager
-    def _graph(self, strategy: Any) -> Iterator[tf.Graph]:
-        """Makes a graph with seed and global step, and has it as the default one."""
+    def _graph(self, strategy: Any, device: Any = None) -> Iterator[tf.Graph]:
+        """Makes a graph with seed and global step, which `device` places too, and has it as the default one."""
         if strategy is not None:
             raise UnsupportedEstimatorError(
                 f"RunConfig was given the strategy {type(strategy).__name__}, but a v1 graph trains on one device, or on a cluster with "
@@ -418,7 +418,7 @@ class Estimator:
                 "strategy.scope() and call fit (bridge.MonitoredTrainingSession keeps hooks and checkpoints)."
             )
         graph = tf.Graph()
-        with graph.as_default():
+        with graph.as_default(), graph.device(device):
             tf1.set_random_seed(self._config.tf_random_seed)
             tf1.train.create_global_step(graph)
             yield graph

@@ -34,7 +34,7 @@ def main() -> None:
 
     class Look(tf.compat.v1.train.SessionRunHook):
         def begin(self) -> None:
-            devices.extend(variable.device for variable in tf.compat.v1.trainable_variables())
+            devices.extend(variable.device for variable in tf.compat.v1.global_variables())
 
         def after_create_session(self, session: Any, coord: Any) -> None:
             if meeting is not None and task == "worker":

@@ -78,7 +78,7 @@ def test_a_chief_trains_on_a_parameter_server_and_an_evaluator_evaluates(
     jobs.append(job)
     for task in ("ps", "chief", "evaluator"):
         job.start(task)
-    assert job.result("chief") == {"task": "chief", "devices": ["/job:ps/task:0"]}
+    assert job.result("chief") == {"task": "chief", "devices": ["/job:ps/task:0"] * 2}
     assert job.result("evaluator")["task"] == "evaluator"
     np.testing.assert_allclose(saved(tmp_path, "w"), trained(7, rate=0.05), rtol=1e-5)
     assert saved_steps(tmp_path)[-1] == 7
@@ -94,6 +94,6 @@ def test_a_chief_and_a_worker_share_the_steps(tmp_path: Path, jobs: list[Job]) -
     for task in ("ps", "chief", "worker"):
         job.start(task)
     assert job.result("chief")["task"] == "chief"
-    assert job.result("worker")["devices"] == ["/job:ps/task:0"]
+    assert job.result("worker")["devices"] == ["/job:ps/task:0"] * 2
     # Both may be in the midst of a step when the last one is reached.
     assert 60 <= int(saved(tmp_path / "job", "global_step")) <= 61

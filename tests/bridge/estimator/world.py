@@ -35,8 +35,8 @@ def as_json(value):
     return value
 
 
-# What a clock or a queue puts there.
-VARYING = ("global_step/sec", "examples/sec")
+# What a clock puts there, and what reads variables beside the step that updates them.
+VARYING = ("global_step/sec", "examples/sec", "linear/bias", "linear/fraction_of_zero_weights")
 
 
 def events(folder):
