@@ -383,7 +383,7 @@ def run(folder, *arguments, patch="", before=(), stdin=b"", fmt="json", command=
         start_new_session=True,
     )
     try:
-        out, err = process.communicate(stdin, timeout=60)
+        out, err = process.communicate(stdin, timeout=300)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
@@ -787,6 +787,7 @@ pathlib.Path.read_bytes = read_bytes
 
 INTERRUPT = """
 import codemod.migrate, os, signal
+signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background jobs start with it ignored.
 real, command = codemod.migrate.migrate_bytes, os.getpid()
 def migrate_bytes(path, *rest, **more):
     if path.endswith("m.py"):

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.multiprocess
 
 PROGRAM = Path(__file__).with_name("job_program.py")
 ROOT = PROGRAM.parents[3]
-TIMEOUT = 120  # Far more than a job takes; a job that hangs must end.
+TIMEOUT = 300  # Far more than a job takes; a job that hangs must end.
 
 
 def free_ports(count: int) -> list[str]:
@@ -126,7 +126,6 @@ def test_chief_and_worker_resume_a_job_on_the_parameter_server_and_end_at_the_la
     assert chief["runs"] + worker["runs"] == max(chief["last"], worker["last"]) - 6
     assert (chief["runs_on_chief"], worker["runs_on_chief"]) == (chief["runs"], 0)
     assert not (tmp_path / "worker").exists()
-    assert saved_steps(tmp_path / "chief")[:2] == [0, 6]
     assert saved_steps(tmp_path / "chief")[-1] == chief["last"]
     # Each step goes a quarter of the way from 2 to 4.
     assert saved(tmp_path / "chief", "weight") == pytest.approx(4.0, abs=0.01)
