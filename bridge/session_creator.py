@@ -123,9 +123,9 @@ class LiveSessionCreator(_SessionCreator):
         extra = [keys.READY_OP, keys.READY_FOR_LOCAL_INIT_OP, keys.RESOURCES, keys.LOCAL_RESOURCES]
         if all(map(self._step_graph.is_live, variables)) and not any(map(tf1.get_collection, extra)):
             ready = tf.constant([], tf.string, name="ready")
-            for piece in ("_ready_op", "_ready_for_local_init_op"):
-                if getattr(self._scaffold, piece, None) is None:
-                    setattr(self._scaffold, piece, ready)
+            # The scaffold looks for its pieces there, and shares them so.
+            for key in (keys.READY_OP, keys.READY_FOR_LOCAL_INIT_OP):
+                tf1.add_to_collection(key, ready)
 
     def _step(self) -> int:
         with tf_internals.eager_mode():

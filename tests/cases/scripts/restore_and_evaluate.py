@@ -65,7 +65,9 @@ def evaluate(averaged):
         else:
             variables = tf.global_variables()
         saver = tf.train.Saver(variables)
-        writer = tf.summary.FileWriter(EVAL_DIR)
+        newest = os.path.basename(tf.train.latest_checkpoint(TRAIN_DIR))
+        # Two files of the same second would have the same name.
+        writer = tf.summary.FileWriter(EVAL_DIR, filename_suffix="." + newest)
         with tf.Session() as sess:
             sess.run(tf.global_variables_initializer())
             sess.run(tf.local_variables_initializer())
