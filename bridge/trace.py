@@ -329,7 +329,8 @@ class StepTrace:
         self.effects += self.random.effects
         self.drawn = False
         self._unit: StepUnit | None = None
-        self.summaries = list(graph.get_collection(tf1.GraphKeys.SUMMARIES))
+        # A function's graph starts with the collections of the graph around it.
+        self.summaries = [s for s in graph.get_collection(tf1.GraphKeys.SUMMARIES) if s.graph is graph]
 
     def _check_replicas(self) -> None:
         """Refuses what ends in an error that stops all replicas at the first batch of another size."""

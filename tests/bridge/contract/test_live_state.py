@@ -377,3 +377,11 @@ def test_a_read_that_a_hook_orders_after_the_step_gives_the_new_value() -> None:
     hook = FetchHook(build)
     train(hook, steps=5)
     assert hook.results == [1, 2, 3, 4, 5]
+
+
+def test_summaries_of_a_graph_around_the_fit_are_none_of_the_step() -> None:
+    with tf.Graph().as_default():
+        tf1.summary.scalar("outside", 1.0)
+        with tf.__internal__.eager_context.eager_mode():
+            found = in_session(lambda session, built: built, lambda: tf1.get_collection("summaries"))
+    assert found == []

@@ -491,7 +491,8 @@ def test_config_is_the_sessions(legacy: Legacy) -> None:
         elsewhere = tf.constant(1.0) + 2.0
     with Session(config=tf1.ConfigProto(allow_soft_placement=True)) as session:
         assert session.run(elsewhere) == 3.0
-    with pytest.raises(tf.errors.InvalidArgumentError, match="GPU:7"), Session() as session:
+    strict = tf1.ConfigProto(allow_soft_placement=False)  # Without any, the process's own options hold.
+    with pytest.raises(tf.errors.InvalidArgumentError, match="GPU:7"), Session(config=strict) as session:
         session.run(elsewhere)
 
 
