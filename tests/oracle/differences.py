@@ -70,6 +70,7 @@ def drop_keras_variables(bridge: dict[str, Any]) -> None:
     for folder in bridge.get("checkpoints", {}).values():
         for variables in folder["kept"].values():
             variables.pop("sgd/learning_rate", None)
+            variables.pop("batches_trained", None)  # Where a fit that is resumed goes on.
 
 
 DIFFERENCES = [
