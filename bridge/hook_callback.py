@@ -98,7 +98,7 @@ class HookCallback(keras.callbacks.Callback):
             self._guard = FitGuard.around_caller(self, self._abort)
         if self._guard is not None:
             self._guard.guard_validation(self.model)
-        if self._is_over() or last_step_reached(step_of(self.model), hooks):
+        if self._is_over() or last_step_reached(lambda: step_of(self.model), hooks):
             tf1.logging.info("The last step is reached already: nothing is trained.")
             if self._start_at_epoch(sys.maxsize):
                 return

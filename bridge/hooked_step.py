@@ -49,11 +49,11 @@ def resolve_hooks(hooks: Iterable[Any]) -> list[Any]:
     return resolved
 
 
-def last_step_reached(step: int, hooks: Iterable[Any]) -> bool:
+def last_step_reached(step: Callable[[], int], hooks: Iterable[Any]) -> bool:
     """Tells whether a StopAtStepHook's last step lies behind the model already, so that nothing is to be trained.
 
     Args:
-      step: The model's step.
+      step: Returns the model's step; asked only if some hook has a last step.
       hooks: Hooks, or callables that are still to make one.
 
     Returns:
@@ -61,7 +61,8 @@ def last_step_reached(step: int, hooks: Iterable[Any]) -> bool:
     """
     # TF1's hook itself notices after one step too many.
     stops = [hook for hook in hooks if isinstance(hook, tf1.train.StopAtStepHook) and hook._num_steps is None]
-    return any(hook._last_step is not None and step >= hook._last_step for hook in stops)
+    limits = [hook._last_step for hook in stops if hook._last_step is not None]
+    return bool(limits) and step() >= min(limits)
 
 
 def step_of(model: Any) -> int:
@@ -373,7 +374,7 @@ class HookedStep:
             self._fetches = [outputs, graph.train_op]
             if graph.loss is not None and (graph.trace.jit or graph.trace.eager):
                 self._fetches.append(graph.loss)  # A step in one piece cannot give it afterwards.
-            if self._kind == "train" and last_step_reached(step_of(self._model), self._made_hooks):
+            if self._kind == "train" and last_step_reached(lambda: step_of(self._model), self._made_hooks):
                 self._monitored = _CLOSED
                 return
             creator = LiveSessionCreator(make_session, graph, scaffold, self._restore, self._batch)

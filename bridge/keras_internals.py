@@ -175,7 +175,11 @@ def step_variable(optimizer: Any) -> Any:
     """
     optimizer = getattr(optimizer, "inner_optimizer", optimizer)
     counter = getattr(optimizer, "_iterations", None)
-    return counter if counter is not None else optimizer.iterations
+    if counter is not None:
+        return counter
+    # tf_keras's legacy optimizers make it when it is first asked for, and name it by the scope of their step.
+    with tf.name_scope(getattr(optimizer, "_name", None) or type(optimizer).__name__):
+        return optimizer.iterations
 
 
 def rate_variable(optimizer: Any) -> Any | None:

@@ -212,7 +212,7 @@ class KerasSession:
 
     def notice_last_step(self, hooks: Sequence[Any]) -> None:
         """Ends the session if a hook's last step lies behind the model already."""
-        self._is_over |= last_step_reached(self._model_step(), hooks)
+        self._is_over |= last_step_reached(self._model_step, hooks)
 
     def start_of_job(self, initial_epoch: int, steps: int | None) -> int:
         """Returns the batch from which a fit counts its epochs."""
