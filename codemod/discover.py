@@ -127,7 +127,8 @@ def _ignores_above(path: Path) -> list[tuple[Path, GitIgnoreSpec]]:
         specs.insert(
             0, (repository, GitIgnoreSpec.from_lines(info.read_text("utf-8", "replace").splitlines()))
         )
-    return specs
+    # What is named on the command line is looked at, though it may lie in a folder that git ignores.
+    return [] if _is_matched(specs, absolute, "/") else specs
 
 
 def _read_ignore(folder: Path) -> GitIgnoreSpec | None:
@@ -194,8 +195,12 @@ def _is_ignored(walk: _Walk, path: Path, is_folder: bool) -> bool:
     tail = "/" if is_folder else ""
     if walk.excludes.match_file(_relative(path, walk.root) + tail):
         return True
+    return _is_matched(walk.ignores, path, tail)
+
+
+def _is_matched(ignores: Sequence[tuple[Path, GitIgnoreSpec]], path: Path, tail: str) -> bool:
     ignored = False
-    for base, spec in walk.ignores:  # The deeper file has the last word.
+    for base, spec in ignores:  # The deeper file has the last word.
         result = spec.check_file(_relative(path, base) + tail)
         if result.include is not None:
             ignored = result.include

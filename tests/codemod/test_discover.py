@@ -82,3 +82,15 @@ def test_what_does_not_exist_is_a_failure() -> None:
     [item] = discover(["missing.py"])
     assert item.failed
     assert item.reason == "no such file or folder"
+
+
+def test_a_folder_that_is_named_is_looked_at_though_git_ignores_it(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".gitignore").write_text("/out/\n*_gen.py\n")
+    code = tmp_path / "out" / "code"
+    code.mkdir(parents=True)
+    (code / "a.py").write_text("x = 1\n")
+    (code / ".gitignore").write_text("b.py\n")
+    (code / "b.py").write_text("x = 1\n")
+    assert [Path(item.path).name for item in discover([str(code)])] == ["a.py"]
+    assert [Path(item.path).name for item in discover([str(tmp_path)])] == []
