@@ -13,6 +13,7 @@ from bridge.checkpoint_directory import ChiefLock, checkpoints_in
 from bridge.default_hooks import Saving
 from bridge.errors import UnreadableCheckpointError, UnsupportedSessionError
 from bridge.graph_variables import step_variable
+from bridge.hooked_step import last_step_reached, resolve_hooks
 from bridge.preemption import Preemption, StopWhenPreempted
 from bridge.writers import flush_writers
 
@@ -37,10 +38,7 @@ class GraphSession:
         preemption: Preemption,
     ) -> None:
         """Opens the v1 session. Arguments as for the public class."""
-        made = [hook if isinstance(hook, tf1.train.SessionRunHook) else hook() for hook in hooks]
-        chief_only = [
-            hook if isinstance(hook, tf1.train.SessionRunHook) else hook() for hook in chief_only_hooks
-        ]
+        made, chief_only = resolve_hooks(hooks), resolve_hooks(chief_only_hooks)
         self._hooks = [*chief_only, *made] if is_chief else made
         self._lock = ChiefLock(saving.checkpoint_dir) if is_chief and saving.checkpoint_dir else None
         self._first_step = 0
@@ -132,7 +130,7 @@ class GraphSession:
         given = inspect.signature(model.fit_in).bind(self.v1_session, *args, **kwargs).arguments
         epochs, steps = given.get("epochs", 1), given.get("steps_per_epoch")
         # TF1's own hook would notice after one step too many.
-        self._is_over |= any(step is not None and before >= step for step in map(_last_step, self._hooks))
+        self._is_over |= last_step_reached(lambda: before, self._hooks)
         session = _Stopped(self.v1_session) if self._is_over else self.v1_session
         kwargs.setdefault("initial_step", max(0, before - self._first_step))
         history = model.fit_in(session, *args, **kwargs)
@@ -177,8 +175,3 @@ class _Stopped:
 
     def should_stop(self) -> bool:
         return True
-
-
-def _last_step(hook: Any) -> int | None:
-    """Returns the step at which a hook stops the training, or None."""
-    return hook._last_step if isinstance(hook, tf1.train.StopAtStepHook) else None

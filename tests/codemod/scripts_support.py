@@ -51,7 +51,6 @@ class Script:
         why: where `rtol` is not the usual one, the reason.
         unsafe: the migration needs `--unsafe-fixes`.
         differs: keys whose values are not TensorFlow 1.15.5's on today's TensorFlow, each with the reason.
-        not_yet: what the migration still lacks for this program; the test of the migrated program must then fail.
         slow: takes more than about ten seconds.
     """
 
@@ -65,7 +64,6 @@ class Script:
     why: str = ""
     unsafe: bool = False
     differs: dict[str, str] = dataclasses.field(default_factory=dict)
-    not_yet: str = ""
     slow: bool = False
 
     @property

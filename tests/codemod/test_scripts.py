@@ -22,19 +22,16 @@ from tests.codemod.scripts_table import SCRIPTS
 pytestmark = pytest.mark.oracle
 
 
-def _parameters(*, migrated: bool, chosen: Callable[[Script], bool] = lambda _: True) -> list[Any]:
+def _parameters(chosen: Callable[[Script], bool] = lambda _: True) -> list[Any]:
     parameters = []
     for script in filter(chosen, SCRIPTS):
         marks = [pytest.mark.slow] * script.slow + [pytest.mark.multiprocess] * bool(script.cluster)
-        if migrated and script.not_yet:
-            # Strict: whoever adds what is missing takes the word out of the table.
-            marks.append(pytest.mark.xfail(raises=ScriptFailedError, reason=f"needs {script.not_yet}"))
         parameters.append(pytest.param(script, id=script.name, marks=marks))
     return parameters
 
 
-def _is_safe_and_done(script: Script) -> bool:
-    return not script.unsafe and not script.not_yet
+def _is_safe(script: Script) -> bool:
+    return not script.unsafe
 
 
 @pytest.fixture(scope="module")
@@ -103,7 +100,7 @@ def _assert_golden(script: Script, result: dict[str, Any], leave_out: set[str]) 
     assert list(scripts_support.differences(*compared, rtol=script.rtol)) == []
 
 
-@pytest.mark.parametrize("script", _parameters(migrated=False))
+@pytest.mark.parametrize("script", _parameters())
 def test_with_only_its_import_line_swapped(script: Script, tmp_path: Path, server: ScriptServer) -> None:
     code = tmp_path / "code"
     scripts_support.copy_code(script, code)
@@ -126,12 +123,12 @@ def _run_migrated(
     _assert_golden(script, result, leave_out=set(script.differs))
 
 
-@pytest.mark.parametrize("script", _parameters(migrated=True, chosen=lambda script: not script.unsafe))
+@pytest.mark.parametrize("script", _parameters(_is_safe))
 def test_migrated(script: Script, tmp_path: Path, server: ScriptServer, migrations: Migrations) -> None:
     _run_migrated(script, "safe", tmp_path, server, migrations)
 
 
-@pytest.mark.parametrize("script", _parameters(migrated=True, chosen=lambda script: not script.not_yet))
+@pytest.mark.parametrize("script", _parameters())
 def test_migrated_with_unsafe_fixes(
     script: Script, tmp_path: Path, server: ScriptServer, migrations: Migrations
 ) -> None:
@@ -140,7 +137,7 @@ def test_migrated_with_unsafe_fixes(
         _run_migrated(script, "unsafe", tmp_path, server, migrations)
 
 
-@pytest.mark.parametrize("script", _parameters(migrated=True, chosen=_is_safe_and_done))
+@pytest.mark.parametrize("script", _parameters(_is_safe))
 def test_migrated_with_its_loops_kept(
     script: Script, tmp_path: Path, server: ScriptServer, migrations: Migrations
 ) -> None:
@@ -149,7 +146,7 @@ def test_migrated_with_its_loops_kept(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("script", _parameters(migrated=True, chosen=_is_safe_and_done))
+@pytest.mark.parametrize("script", _parameters(_is_safe))
 def test_migrated_in_the_explicit_style(
     script: Script, tmp_path: Path, server: ScriptServer, migrations: Migrations
 ) -> None:
@@ -162,7 +159,7 @@ def _chooses_its_keras(code: Path) -> bool:
     return any(b"legacy_keras" in path.read_bytes() for path in files if path.is_file())
 
 
-@pytest.mark.parametrize("script", _parameters(migrated=False))
+@pytest.mark.parametrize("script", _parameters())
 def test_every_program_has_a_golden_value(script: Script) -> None:
     result = scripts_support.golden(script.folder)[script.name]
     assert {"step", "loss"} <= set(result)
