@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any, TypeVar
 
 import numpy as np
 import tensorflow as tf
@@ -12,6 +12,8 @@ import tensorflow as tf
 from bridge.estimator.errors import EstimatorError
 
 tf1 = tf.compat.v1
+
+Name = TypeVar("Name", bound=Hashable)
 
 
 def check_shuffle(shuffle: Any) -> None:
@@ -47,20 +49,18 @@ def index_batches(
 
 
 def read_columns(
-    columns: Mapping[str, Any],
-    take: Callable[[Any, np.ndarray], np.ndarray],
+    columns: Mapping[Name, np.ndarray],
     *,
     batch_size: int,
     num_epochs: int | None,
     shuffle: bool,
-) -> dict[str, Any]:
+) -> dict[Name, Any]:
     """Adds a reader of columns to the default graph.
 
     The data stay outside of the graph, so that they are neither copied into it nor saved with it.
 
     Args:
-      columns: From names to arrays or series of the same length.
-      take: Returns rows of a column as an array.
+      columns: From names to arrays of the same length.
       batch_size: Rows in a batch.
       num_epochs: As for `index_batches`.
       shuffle: Whether the rows of each epoch are shuffled; by the graph's seed, if it has one.
@@ -77,7 +77,7 @@ def read_columns(
         if shuffle:
             random = np.random.default_rng(None if seed[0] is None else seed)
         for rows in index_batches(length, batch_size, num_epochs, random):
-            yield tuple(take(columns[name], rows) for name in names)
+            yield tuple(columns[name][rows] for name in names)
 
     rows_in_batch = batch_size if num_epochs is None else None
     dataset = tf1.data.Dataset.from_generator(

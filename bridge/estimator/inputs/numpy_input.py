@@ -55,19 +55,12 @@ def numpy_input_fn(
             raise EstimatorError(
                 f"Length of tensors in x and y is mismatched. All must have the same, but the shapes are {shapes}."
             )
-        batch = read_columns(
-            columns,  # type: ignore[arg-type]
-            lambda column, rows: column[rows],
-            batch_size=batch_size,
-            num_epochs=num_epochs,
-            shuffle=bool(shuffle),
-        )
-        made: dict[Any, Any] = batch
-        tensors = {name: made["x", name] for name in features}
+        batch = read_columns(columns, batch_size=batch_size, num_epochs=num_epochs, shuffle=bool(shuffle))
+        tensors = {name: batch["x", name] for name in features}
         result = tensors if isinstance(x, Mapping) else tensors[None]
         if y is None:
             return result
-        targets = {name: made["y", name] for name in labels}
+        targets = {name: batch["y", name] for name in labels}
         return result, targets if isinstance(y, Mapping) else targets[None]
 
     return input_fn

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import tensorflow as tf
 
 from bridge.estimator.errors import EstimatorError, EstimatorTypeError
 from bridge.estimator.inputs.columns import check_shuffle, read_columns
@@ -37,8 +38,9 @@ def pandas_input_fn(
       The function, which returns features by name, or a pair of them and the labels.
 
     Raises:
-      EstimatorError: (a ValueError) an argument cannot be.
-      EstimatorTypeError: (a TypeError) `x` is no DataFrame, or `target_column` no string.
+      EstimatorError: (a ValueError) an argument cannot be, or a column that is not of floats has missing values.
+      EstimatorTypeError: (a TypeError) `x` is no DataFrame, `target_column` no string, or a column holds what no
+        tensor can.
     """
     check_shuffle(shuffle)
     del queue_capacity, num_threads
@@ -58,16 +60,10 @@ def pandas_input_fn(
                 f"Index for x and y are mismatched: {x.index} and {y.index}. Use y.reindex(x.index)."
             )
         columns.update({("y", name): y[name] for name in y.columns} if is_frame else {("y", None): y})
-    columns = {name: column.copy() for name, column in columns.items()}
+    arrays = {name: _array(column) for name, column in columns.items()}
 
     def input_fn() -> Any:
-        batch: dict[Any, Any] = read_columns(
-            columns,  # type: ignore[arg-type]
-            lambda column, rows: column.iloc[rows].to_numpy(),
-            batch_size=batch_size,
-            num_epochs=num_epochs,
-            shuffle=bool(shuffle),
-        )
+        batch = read_columns(arrays, batch_size=batch_size, num_epochs=num_epochs, shuffle=bool(shuffle))
         features = {name: tensor for (kind, name), tensor in batch.items() if kind == "x"}
         if y is None:
             return features
@@ -75,3 +71,35 @@ def pandas_input_fn(
         return features, labels if is_frame else labels[None]
 
     return input_fn
+
+
+def _array(column: Any) -> np.ndarray:
+    """Returns a copy of a column as an array that a tensor can be made of, whatever pandas keeps the column in.
+
+    Strings and categories may be of pandas' own types, numbers of its nullable ones or of Arrow.
+    """
+    dtype = getattr(column.dtype, "numpy_dtype", None)  # Only the types that pandas adds to numpy's have it.
+    if dtype is None or dtype.kind == "O":
+        array = np.array(column)
+    elif dtype.kind == "f":
+        return column.to_numpy(dtype=dtype, na_value=np.nan, copy=True)
+    elif column.isna().any():
+        raise _missing_values(column)
+    else:
+        array = column.to_numpy(dtype=dtype, copy=True)
+    if array.dtype.kind == "O" and column.isna().any():
+        raise _missing_values(column)
+    try:
+        tf.as_dtype(array.dtype)
+    except TypeError as error:
+        raise EstimatorTypeError(
+            f"Column {column.name!r} is of {column.dtype}, of which there are no tensors. Convert it, for example with "
+            "astype('int64')."
+        ) from error
+    return array
+
+
+def _missing_values(column: Any) -> EstimatorError:
+    return EstimatorError(
+        f"Column {column.name!r} has missing values, and a tensor of {column.dtype} cannot have them. Use fillna or dropna."
+    )

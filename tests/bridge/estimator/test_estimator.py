@@ -239,6 +239,52 @@ def test_a_data_frame_is_an_input(tmp_path: Path) -> None:
         est.inputs.pandas_input_fn(frame, target, shuffle=False, target_column="a")
 
 
+@pytest.mark.parametrize(
+    ("dtype", "values", "tensor"),
+    [
+        ("object", ["a", "b"], [b"a", b"b"]),
+        ("str", ["a", "b"], [b"a", b"b"]),
+        ("string", ["a", "b"], [b"a", b"b"]),
+        ("category", ["a", "b"], [b"a", b"b"]),
+        ("category", [7, 8], [7, 8]),
+        ("bool", [True, False], [True, False]),
+        ("boolean", [True, False], [True, False]),
+        ("Int32", [7, 8], [7, 8]),
+        ("Float64", [0.5, 1.5], [0.5, 1.5]),
+        ("float32", [0.5, 1.5], [0.5, 1.5]),
+    ],
+)
+def test_a_column_may_be_of_any_type_of_pandas(dtype: str, values: list[Any], tensor: list[Any]) -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"a": pandas.Series(values, dtype=dtype)})
+    with tf.Graph().as_default():
+        batch = est.inputs.pandas_input_fn(frame, shuffle=False)()
+        with tf1.Session() as session:
+            read = session.run(batch)["a"]
+    assert list(read) == tensor
+    if dtype[0] != "c" and isinstance(values[0], int | float):
+        assert read.dtype == {"boolean": "bool"}.get(dtype, dtype.lower())
+
+
+def test_missing_values_are_refused_unless_they_are_floats() -> None:
+    pandas = pytest.importorskip("pandas")
+
+    def first(values: list[Any], dtype: str) -> Any:
+        frame = pandas.DataFrame({"age": pandas.Series(values, dtype=dtype)})
+        with tf.Graph().as_default():
+            batch = est.inputs.pandas_input_fn(frame, shuffle=False)()
+            with tf1.Session() as session:
+                return session.run(batch)["age"][0]
+
+    for values, dtype in [([None, 1], "Int64"), ([None, "a"], "string"), ([None, "a"], "object")]:
+        with pytest.raises(EstimatorError, match=r"'age' has missing values.*fillna"):
+            first(values, dtype)
+    assert np.isnan(first([None, 1.0], "float64"))
+    assert np.isnan(first([None, 1.0], "Float64"))
+    with pytest.raises(EstimatorTypeError, match=r"'age' is of datetime64.*astype"):
+        first(["2020-01-01"], "datetime64[ns]")
+
+
 def test_something_that_is_no_data_frame_is_refused() -> None:
     with pytest.raises(EstimatorTypeError, match="DataFrame"):
         est.inputs.pandas_input_fn({"a": X}, shuffle=False)
