@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 from collections.abc import Mapping
 from typing import Any
 
@@ -18,9 +19,10 @@ _TRAIN_METHOD = "tensorflow/supervised/training"
 _EVAL_METHOD = "tensorflow/supervised/eval"
 
 
-class ExportOutput:
+class ExportOutput(abc.ABC):
     """The base of all outputs (`tf.estimator.export.ExportOutput`)."""
 
+    @abc.abstractmethod
     def as_signature_def(self, receiver_tensors: Mapping[str, Any]) -> Any:
         """Returns the `SignatureDef` of this output for the given inputs.
 
@@ -33,7 +35,6 @@ class ExportOutput:
         Raises:
           EstimatorError: (a ValueError) the output cannot be served with such inputs.
         """
-        raise NotImplementedError
 
 
 def _require_tensor(value: Any, what: str, kinds: tuple[str, ...]) -> None:
