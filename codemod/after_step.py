@@ -10,6 +10,7 @@ import ast
 from collections.abc import Collection, Iterable, Iterator
 
 from codemod.facts import FileFacts
+from codemod.flow import stored
 
 _BUILTINS = frozenset(
     [
@@ -201,62 +202,100 @@ def refusal(file: FileFacts, statements: Iterable[ast.stmt], values: Collection[
     Returns:
       The name of a reason in `codemod.loops.Kept`; None if they are just that.
     """
-    for statement in statements:
-        reason = _in_statement(file, statement, values)
-        if reason is not None:
-            return reason
-    return None
+    return _Look(file, values).at_all(statements)
 
 
-def _in_statement(file: FileFacts, statement: ast.stmt, values: Collection[str]) -> str | None:
-    if isinstance(statement, ast.While | ast.For | ast.AsyncFor):
-        return "NESTED"
-    if isinstance(statement, ast.If):
-        own = _in_expression(file, statement.test, values)
-        return own or refusal(file, [*statement.body, *statement.orelse], values)
-    if isinstance(statement, ast.Pass):
-        return None
-    if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Assert):
-        for child in ast.iter_child_nodes(statement):
-            reason = _in_expression(file, child, values)
-            if reason is not None:
-                return reason
-        return None
-    return "STATEMENTS"
+class _Look:
+    """Looks at statements, and into the file's own functions that they call.
 
+    Args:
+      file: The file.
+      values: Names that hold results, or what was made of them.
+      callers: The functions that are being looked into.
+    """
 
-def _in_expression(file: FileFacts, node: ast.AST, values: Collection[str]) -> str | None:
-    if isinstance(node, ast.Call):
-        if not _is_harmless(file, node, values):
-            return "CALLS"
-    elif not isinstance(node, _PLAIN):
+    def __init__(self, file: FileFacts, values: Collection[str], callers: tuple[ast.AST, ...] = ()) -> None:
+        self._file, self._values, self._callers = file, values, callers
+
+    def at_all(self, statements: Iterable[ast.stmt]) -> str | None:
+        """The first reason against any of several statements."""
+        return next(filter(None, map(self._at, statements)), None)
+
+    def _at(self, statement: ast.stmt) -> str | None:
+        if isinstance(statement, ast.While | ast.AsyncFor):
+            return "NESTED"
+        if isinstance(statement, ast.For):
+            own = self._within(statement.target) or self._within(statement.iter)
+            return own or self.at_all([*statement.body, *statement.orelse])
+        if isinstance(statement, ast.If):
+            return self._within(statement.test) or self.at_all([*statement.body, *statement.orelse])
+        if isinstance(statement, ast.With):
+            return self._at_with(statement)
+        if isinstance(statement, ast.Pass | ast.Break | ast.Continue):
+            return None
+        if isinstance(statement, ast.Return) and self._callers:
+            return self._within(statement.value) if statement.value is not None else None
+        if isinstance(statement, ast.Assign | ast.AugAssign | ast.AnnAssign | ast.Expr | ast.Assert):
+            return next(filter(None, map(self._within, ast.iter_child_nodes(statement))), None)
         return "STATEMENTS"
-    for child in ast.iter_child_nodes(node):
-        reason = _in_expression(file, child, values)
-        if reason is not None:
-            return reason
-    return None
 
+    def _at_with(self, statement: ast.With) -> str | None:
+        """A `with` may open files; what others do with errors and graphs is not known."""
+        for item in statement.items:
+            call = item.context_expr
+            if not isinstance(call, ast.Call) or _MAKERS.get(_name_of(self._file, call.func)) != "file":
+                return "STATEMENTS"
+            for part in (*call.args, *(keyword.value for keyword in call.keywords)):
+                reason = self._within(part)
+                if reason is not None:
+                    return reason
+        return self.at_all(statement.body)
 
-def _is_harmless(file: FileFacts, call: ast.Call, values: Collection[str]) -> bool:
-    """Whether a call knows nothing of sessions and graphs; its arguments are looked at by themselves."""
-    function = call.func
-    if isinstance(function, ast.Name) and _is_builtin(file, function):
-        return function.id in _BUILTINS
-    name = _name_of(file, function)
-    if name.startswith((*_MODULES, *_TENSORFLOW)):
-        return True
-    if not isinstance(function, ast.Attribute):
-        return False
-    owner, method = function.value, function.attr
-    if isinstance(owner, ast.Constant | ast.JoinedStr):
-        return True
-    if method == "add_summary":  # Nothing else has it: FileWriter, whoever holds it.
-        return True
-    kind = _kind_of(file, owner)
-    if kind is not None:
-        return method in _METHODS[kind]
-    return method in _VALUE_METHODS and _is_of_values(owner, values)
+    def _within(self, node: ast.AST) -> str | None:
+        if isinstance(node, ast.Call):
+            if not self._is_harmless(node):
+                return "CALLS"
+        elif not isinstance(node, _PLAIN):
+            return "STATEMENTS"
+        return next(filter(None, map(self._within, ast.iter_child_nodes(node))), None)
+
+    def _is_harmless(self, call: ast.Call) -> bool:
+        """Whether a call knows nothing of sessions and graphs; its arguments are looked at by themselves."""
+        function = call.func
+        if isinstance(function, ast.Name) and _is_builtin(self._file, function):
+            return function.id in _BUILTINS
+        name = _name_of(self._file, function)
+        if name.startswith((*_MODULES, *_TENSORFLOW)):
+            return True
+        if isinstance(function, ast.Name):
+            return self._only_looks(function)
+        if not isinstance(function, ast.Attribute):
+            return False
+        owner, method = function.value, function.attr
+        if isinstance(owner, ast.Constant | ast.JoinedStr):
+            return True
+        if method == "add_summary":  # Nothing else has it: FileWriter, whoever holds it.
+            return True
+        kind = _kind_of(self._file, owner)
+        if kind is not None:
+            return method in _METHODS[kind]
+        return method in _VALUE_METHODS and _is_of_values(owner, self._values)
+
+    def _only_looks(self, function: ast.Name) -> bool:
+        """Whether a function of the file's own does no more than an action may."""
+        bindings = self._file.names.lookup(function.id, self._file.names.scope_of(function))
+        if len(bindings) != 1 or bindings[0].scope.kind != "module":
+            return False
+        node = bindings[0].node
+        if not isinstance(node, ast.FunctionDef) or node.decorator_list or node in self._callers:
+            return False
+        if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(node)):
+            return False
+        parameters = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
+        return (
+            _Look(self._file, parameters | stored(node.body), (*self._callers, node)).at_all(node.body)
+            is None
+        )
 
 
 def _is_of_values(node: ast.expr, values: Collection[str]) -> bool:
@@ -295,7 +334,7 @@ def values_of(file: FileFacts, owner: ast.expr) -> Iterator[ast.expr | None]:
     """The values that a file gives a name, or an attribute such as `self.losses`; None for one that cannot be told."""
     if isinstance(owner, ast.Name):
         for binding in file.names.lookup(owner.id, file.names.scope_of(owner)):
-            yield _value_at(file, binding.node)
+            yield value_at(file, binding.node)
     elif isinstance(owner, ast.Attribute):
         for node in ast.walk(file.tree):
             if (
@@ -303,10 +342,11 @@ def values_of(file: FileFacts, owner: ast.expr) -> Iterator[ast.expr | None]:
                 and node.attr == owner.attr
                 and isinstance(node.ctx, ast.Store)
             ):
-                yield _value_at(file, node)
+                yield value_at(file, node)
 
 
-def _value_at(file: FileFacts, target: ast.AST) -> ast.expr | None:
+def value_at(file: FileFacts, target: ast.AST) -> ast.expr | None:
+    """The value that a target is given, where it is an assignment, a `with`, or a tuple of such; None if it cannot be told."""
     parent = file.parent(target)
     if isinstance(parent, ast.Assign) and target in parent.targets:
         return parent.value
@@ -315,7 +355,7 @@ def _value_at(file: FileFacts, target: ast.AST) -> ast.expr | None:
     if isinstance(parent, ast.withitem):
         return parent.context_expr
     if isinstance(parent, ast.Tuple | ast.List):
-        whole = _value_at(file, parent)
+        whole = value_at(file, parent)
         if isinstance(whole, ast.Tuple | ast.List) and len(whole.elts) == len(parent.elts):
             is_plain = not any(isinstance(element, ast.Starred) for element in (*whole.elts, *parent.elts))
             return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import libcst as cst
@@ -14,7 +14,7 @@ import libcst as cst
 from codemod import cst_tools
 from codemod.facts import FileFacts
 from codemod.layout import first_line, siblings
-from codemod.loops import Plan
+from codemod.loop_plan import STEP_LOOPS, Plan
 
 _WIDTH = 100
 
@@ -24,18 +24,22 @@ class Words:
     """How things are called in the file's new text.
 
     Attributes:
-      model: `bridge.GraphModel`.
+      graph_model: `bridge.GraphModel`.
       callback: `keras.callbacks.LambdaCallback`.
+      model: The name of the model, where the action ends the training.
       action: The name of the function for the action.
+      before: The name of the function for what comes before a run without feeds.
       feed: The name of the function that prepares what is fed.
       indent: The file's blanks for one level.
       column: The loop's column.
       has_space: Whether a function may stand at the loop's place without a blank line before it.
     """
 
-    model: str
+    graph_model: str
     callback: str
+    model: str
     action: str
+    before: str
     feed: str
     indent: str
     column: int
@@ -60,23 +64,148 @@ def written(node: cst.CSTNode, plan: Plan, words: Words) -> cst.FlattenSentinel[
       words: How things are called.
     """
     assert isinstance(node, cst.While | cst.For)
-    lines = _lines(node.body)[plan.guards :]
+    lines, handlers = _opened(node.body, plan)
     before, run, action = lines[: plan.before], lines[plan.before], lines[plan.before + 1 :]
     assert isinstance(run, cst.SimpleStatementLine)
     small = run.body[0]
     assert isinstance(small, cst.Expr | cst.Assign)
     call = cst.ensure_type(small.value, cst.Call)
-    new: list[cst.BaseStatement] = []
+    functions: list[cst.BaseStatement] = []
     if before:
-        body = [*before, _return(_argument(call, "feed_dict", 1))]
-        new.append(_function(words.feed, (), body, node.body, words.indent))
-    if action:
-        parameters = [*([plan.counter] if plan.counter else []), *(name for name, _ in plan.values)]
-        body = [*_kept_names(plan), *action]
-        new.append(_function(words.action, parameters, body, node.body, words.indent))
-    count = node.iter if isinstance(node, cst.For) else None
-    new.append(_line(_fit(call, plan, words, count)))
-    return cst.FlattenSentinel(_with_space(node, new, words))
+        if plan.feeds:
+            before = [*before, _return(_argument(call, "feed_dict", 1))]
+        body = [*_kept_names(plan, plan.kept_before), *before]
+        functions.append(_function(words.feed if plan.feeds else words.before, (), body, node.body, words))
+    if plan.has_action:
+        parameters = [value.parameter for value in plan.values]
+        if plan.rounds and plan.rounds.counter:
+            parameters.insert(0, plan.rounds.counter)
+        kept = [_line(f"{v.name} = {v.parameter}") for v in plan.values if v.name != v.parameter]
+        ways = _Ways(words.model, action, words.indent)
+        body = [*_kept_names(plan, plan.kept_after), *kept, *(ways.of(line) for line in action)]
+        functions.append(_function(words.action, parameters, body, node.body, words))
+    new = [
+        *functions,
+        *_trained_by(call, plan, words, node.iter if isinstance(node, cst.For) else None, handlers),
+    ]
+    return cst.FlattenSentinel(_with_space(node, new, plan, words, len(functions)))
+
+
+def _opened(body: cst.BaseSuite, plan: Plan) -> tuple[list[cst.BaseStatement], Sequence[cst.ExceptHandler]]:
+    """The statements of a loop without the questions around them, and the handlers of their errors."""
+    lines = _lines(body)
+    guards, lines = lines[: plan.guards], lines[plan.guards :]
+    if plan.is_in_else:
+        orelse = cst.ensure_type(guards[0], cst.If).orelse
+        # An `elif` is an `if` in an `else`.
+        lines = [*(_lines(orelse.body) if isinstance(orelse, cst.Else) else [_as_if(orelse)]), *lines]
+    if not plan.is_in_try:
+        return lines, ()
+    first = cst.ensure_type(lines[0], cst.Try)
+    inside = _lines(first.body)
+    if first.leading_lines:
+        inside[0] = inside[0].with_changes(
+            leading_lines=[*first.leading_lines, *getattr(inside[0], "leading_lines", ())]
+        )
+    return [*inside, *lines[1:]], first.handlers
+
+
+def _as_if(node: cst.BaseStatement | cst.Else | cst.If | None) -> cst.If:
+    return cst.ensure_type(node, cst.If)
+
+
+def _trained_by(
+    call: cst.Call,
+    plan: Plan,
+    words: Words,
+    rounds: cst.BaseExpression | None,
+    handlers: Sequence[cst.ExceptHandler],
+) -> list[cst.BaseStatement]:
+    """The statements that train: the fit, in the `try` or `if` that it needs."""
+    some = plan.rounds is None or plan.rounds.is_some
+    deeper = len(words.indent) * (bool(handlers) + (not some))
+    text = _fit(call, plan, replace(words, column=words.column + deeper), rounds)
+    new = [_line(part) for part in text]
+    if handlers:
+        block = cst.IndentedBlock(new[-1:], indent=words.indent)
+        left = [_without_break(handler, words.indent) for handler in handlers]
+        new[-1:] = [cst.Try(block, handlers=left)]
+    if not some:
+        assert rounds is not None
+        assert plan.rounds is not None
+        test = cst_tools.expression(f"{_number(rounds, plan)} > 0")
+        new[-1:] = [cst.If(test, cst.IndentedBlock(new[-1:], indent=words.indent))]
+    return new
+
+
+def _without_break(handler: cst.ExceptHandler, indent: str) -> cst.ExceptHandler:
+    lines = _lines(handler.body)
+    last = lines[-1]
+    if isinstance(last, cst.SimpleStatementLine) and isinstance(last.body[0], cst.Break):
+        lines = lines[:-1] or [_line("pass")]
+    block = (
+        handler.body.with_changes(body=lines)
+        if isinstance(handler.body, cst.IndentedBlock)
+        else cst.IndentedBlock(lines, indent=indent)
+    )
+    return handler.with_changes(body=block)
+
+
+class _Ways(cst.CSTTransformer):
+    """Writes `break` and `continue` of a loop as the ways out of the function that its body becomes."""
+
+    def __init__(self, model: str, action: Sequence[cst.BaseStatement], indent: str) -> None:
+        super().__init__()
+        self._model, self._indent = model, indent
+        self._last = {id(node) for node in _last_of(action)}
+
+    def of(self, line: cst.BaseStatement) -> cst.BaseStatement:
+        """One statement of the action."""
+        new = line.visit(self)
+        assert isinstance(new, cst.BaseStatement)
+        return new
+
+    def on_visit(self, node: cst.CSTNode) -> bool:
+        """The ways of a loop inside are its own."""
+        return not isinstance(node, cst.For)
+
+    def on_leave(self, original_node: cst.CSTNode, updated_node: Any) -> Any:
+        """Writes those that end a line, or a block of one line: `if done: break`."""
+        if not isinstance(original_node, cst.SimpleStatementSuite | cst.SimpleStatementLine):
+            return updated_node
+        way = original_node.body[-1]
+        if not isinstance(way, cst.Break | cst.Continue):
+            return updated_node
+        others = [cst.SimpleStatementLine([_alone(small)]) for small in updated_node.body[:-1]]
+        lines = [*others, *self._way(way)]
+        if isinstance(original_node, cst.SimpleStatementSuite):
+            return cst.IndentedBlock(lines, indent=self._indent, header=original_node.trailing_whitespace)
+        lines[0] = lines[0].with_changes(leading_lines=updated_node.leading_lines)
+        lines[-1] = lines[-1].with_changes(trailing_whitespace=updated_node.trailing_whitespace)
+        return cst.FlattenSentinel(lines)
+
+    def _way(self, small: cst.BaseSmallStatement) -> list[cst.BaseStatement]:
+        if isinstance(small, cst.Continue):
+            return [_line("return")]
+        stop = _line(f"{self._model}.stop_training = True")
+        return [stop] if id(small) in self._last else [stop, _line("return")]
+
+
+def _last_of(lines: Sequence[cst.BaseStatement]) -> Iterator[cst.CSTNode]:
+    """The statements with which a block may end."""
+    if not lines:
+        return
+    last = lines[-1]
+    if isinstance(last, cst.SimpleStatementLine):
+        yield last.body[-1]
+    node: cst.BaseStatement | cst.Else | None = last
+    while isinstance(node, cst.If | cst.Else):
+        yield from (
+            [node.body.body[-1]]
+            if isinstance(node.body, cst.SimpleStatementSuite)
+            else _last_of([line for line in node.body.body if isinstance(line, cst.BaseStatement)])
+        )
+        node = node.orelse if isinstance(node, cst.If) else None
 
 
 def _lines(body: cst.BaseSuite) -> list[cst.BaseStatement]:
@@ -112,7 +241,7 @@ def _function(
     parameters: Sequence[str],
     body: Sequence[cst.BaseStatement],
     like: cst.BaseSuite,
-    indent: str,
+    words: Words,
 ) -> cst.FunctionDef:
     """A function made of statements that stood in a loop, with their indentation."""
     first, *rest = body
@@ -121,7 +250,7 @@ def _function(
     block = (
         like.with_changes(header=cst.TrailingWhitespace(), body=[first, *rest], footer=())
         if isinstance(like, cst.IndentedBlock)
-        else cst.IndentedBlock([first, *rest], indent=indent)
+        else cst.IndentedBlock([first, *rest], indent=words.indent)
     )
     params = cst.Parameters([cst.Param(cst.Name(parameter)) for parameter in parameters])
     return cst.FunctionDef(cst.Name(name), params, block)
@@ -134,10 +263,8 @@ def _without_blank(lines: Sequence[cst.EmptyLine]) -> Sequence[cst.EmptyLine]:
     return found
 
 
-def _kept_names(plan: Plan) -> list[cst.BaseStatement]:
-    if not plan.carried:
-        return []
-    return [_line(f"{'global' if plan.is_global else 'nonlocal'} {', '.join(plan.carried)}")]
+def _kept_names(plan: Plan, names: Sequence[str]) -> list[cst.BaseStatement]:
+    return [_line(f"{'global' if plan.is_global else 'nonlocal'} {', '.join(names)}")] if names else []
 
 
 def _return(value: cst.BaseExpression) -> cst.BaseStatement:
@@ -196,12 +323,12 @@ def _argument(call: cst.Call, keyword: str, position: int) -> cst.BaseExpression
     return found.value
 
 
-def _fit(call: cst.Call, plan: Plan, words: Words, rounds: cst.BaseExpression | None) -> str:
-    """The call of `fit`, over several lines if one is too long."""
+def _fit(call: cst.Call, plan: Plan, words: Words, rounds: cst.BaseExpression | None) -> list[str]:
+    """The call of `fit`, over several lines if one is too long; after the model, if that has a name."""
     fetches = _argument(call, "fetches", 0)
     model = [_trained(fetches, plan)]
     if plan.values:
-        items = (f'"{name}": {_code(_element(fetches, index))}' for name, index in plan.values)
+        items = (f'"{v.parameter}": {_code(_element(fetches, v.index))}' for v in plan.values)
         model.append(f"fetches={{{', '.join(items)}}}")
     if plan.feeds:
         feed = words.feed if plan.before else f"lambda: {_code(_argument(call, 'feed_dict', 1))}"
@@ -210,30 +337,62 @@ def _fit(call: cst.Call, plan: Plan, words: Words, rounds: cst.BaseExpression | 
         model.append("raise_at_end=True")
     arguments = []
     if rounds is not None:
-        number = cst.ensure_type(rounds, cst.Call).args[0].value
-        arguments += [f"steps_per_epoch={_code(number)}", "initial_step=0"]
-    if plan.has_action:
+        arguments += [f"steps_per_epoch={_number(rounds, plan)}", "initial_step=0"]
+    if plan.code == STEP_LOOPS:
         arguments.append(_callbacks(plan, words))
     arguments.append("verbose=0")
-    one = f"{plan.session}.fit({words.model}({', '.join(model)}), {', '.join(arguments)})"
+    made = f"{words.graph_model}({', '.join(model)})"
+    new = []
+    if plan.stops:
+        line = f"{words.model} = {made}"
+        is_short = words.column + len(line) <= _WIDTH and "\n" not in line
+        new.append(line if is_short else f"{words.model} = {_broken(words.graph_model, model, words.indent)}")
+        made, model = words.model, []
+    one = f"{plan.session}.fit({made}, {', '.join(arguments)})"
     if words.column + len(one) <= _WIDTH and "\n" not in one:
-        return one
+        return [*new, one]
     step = words.indent
-    inner = f"{words.model}({', '.join(model)})"
-    if words.column + len(step) + len(inner) >= _WIDTH and "\n" not in inner:
-        inner = _broken(words.model, model, step)
-        inner = inner.replace("\n", f"\n{step}")
-    return _broken(f"{plan.session}.fit", [inner, *arguments], step)
+    if model and words.column + len(step) + len(made) >= _WIDTH and "\n" not in made:
+        made = _broken(words.graph_model, model, step)
+        made = made.replace("\n", f"\n{step}")
+    return [*new, _broken(f"{plan.session}.fit", [made, *arguments], step)]
+
+
+def _number(rounds: cst.BaseExpression, plan: Plan) -> str:
+    """How many rounds a range has."""
+    assert plan.rounds is not None
+    end = cst.ensure_type(rounds, cst.Call).args[-1].value
+    first = plan.rounds.first
+    if not first:
+        return _code(end)
+    if isinstance(end, cst.Integer):
+        return str(end.evaluated_value - first)
+    if (
+        isinstance(end, cst.BinaryOperation)
+        and isinstance(end.operator, cst.Add)
+        and isinstance(end.right, cst.Integer)
+        and end.right.evaluated_value == first
+    ):
+        return _code(end.left)
+    return f"{_code(end)} - {first}"
 
 
 def _callbacks(plan: Plan, words: Words) -> str:
-    given = ", ".join([*(["batch"] if plan.counter else []), *(["**logs"] if plan.values else [])])
-    action = f"on_train_batch_end=lambda batch, logs: {words.action}({given})"
-    one = f"callbacks=[{words.callback}({action})]"
+    actions = []
+    if plan.before and not plan.feeds:
+        actions.append(f"on_train_batch_begin=lambda batch, logs: {words.before}()")
+    if plan.has_action:
+        given = ["**logs"] if plan.values else []
+        if plan.rounds and plan.rounds.counter:
+            given.insert(0, f"batch + {plan.rounds.first}" if plan.rounds.first else "batch")
+        actions.append(f"on_train_batch_end=lambda batch, logs: {words.action}({', '.join(given)})")
+    one = f"callbacks=[{words.callback}({', '.join(actions)})]"
     step = words.indent
     if words.column + len(step) + len(one) < _WIDTH:
         return one
-    lines = ("callbacks=[", f"{step}{words.callback}(", f"{step}{step}{action}", f"{step})", "]")
+    ends = "," if len(actions) > 1 else ""
+    inner = [f"{step}{step}{action}{ends}" for action in actions]
+    lines = ("callbacks=[", f"{step}{words.callback}(", *inner, f"{step})", "]")
     return f"\n{step}".join(lines)
 
 
@@ -256,14 +415,15 @@ def _element(fetches: cst.BaseExpression, index: int | None) -> cst.BaseExpressi
 
 
 def _with_space(
-    node: cst.While | cst.For, new: Sequence[cst.BaseStatement], words: Words
+    node: cst.While | cst.For, new: Sequence[cst.BaseStatement], plan: Plan, words: Words, functions: int
 ) -> list[cst.BaseStatement]:
-    """Puts the comments that had no other place above, and blank lines around functions."""
+    """Puts what has no other place above: comments, names to begin with; and blank lines around functions."""
     blank = cst.EmptyLine(indent=False)
-    found = [new[0], *(statement.with_changes(leading_lines=[blank]) for statement in new[1:])]
+    found = [
+        statement.with_changes(leading_lines=[blank] if 0 < index <= functions else [])
+        for index, statement in enumerate(new)
+    ]
     leading = list(node.leading_lines)
-    if len(new) > 1 and not words.has_space:
-        leading.insert(0, blank)
     kept = Counter(text for statement in found for text in _comments(statement))
     kept.update(line.comment.value for line in leading if line.comment is not None)
     for text in _comments(node):
@@ -271,6 +431,12 @@ def _with_space(
             kept[text] -= 1
         else:
             leading.append(cst.EmptyLine(comment=cst.Comment(text)))
+    begun = [_line(f"{name} = None") for name in plan.begun]
+    if functions and begun:
+        found[0] = found[0].with_changes(leading_lines=[blank])
+    elif functions and not words.has_space:
+        leading.insert(0, blank)
+    found = [*begun, *found]
     return [found[0].with_changes(leading_lines=leading), *found[1:]]
 
 

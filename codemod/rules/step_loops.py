@@ -3,9 +3,9 @@
 ## What it does
 A loop that runs one thing in the bridge's session and then only prints, logs, notes or writes what came out becomes
 `sess.fit(bridge.GraphModel(...))`; what it did after each step moves, as it stands, into a function that a callback calls.
-The results that it looks at are the step's `fetches`. A loop whose names are read after it, that can be left otherwise, runs
-several things, or calls what is not known to be harmless stays as it is: `--statistics` and the JSON report say how many,
-and why.
+The results that it looks at are the step's `fetches`. `break` becomes `model.stop_training = True`, and names that are
+read after the loop stay names of the function around. A loop that runs several things, or calls what is not known to be
+harmless, stays as it is: `--statistics` and the JSON report say how many, and why.
 
 ## Why
 Under `fit`, Keras callbacks, History and the progress bar work, and the next step to a Keras model is a small one.
@@ -56,7 +56,7 @@ def train(train_op, loss, hooks):
 
 ## Is it safe?
 Safe: the same steps, the same results, the same function after each of them; see the bare loops for a job that is started
-again when it has ended.
+again when it has ended. A result that is read after a loop that ran no step is None, where it was a NameError.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def proposals(file: FileFacts, code: str, message: str) -> Iterator[Proposal]:
 
 def _make(file: FileFacts, loop: ast.While | ast.For, plan: Plan) -> Make:
     model = file.spell("bridge.GraphModel", loop)
-    callback = file.spell("keras.callbacks.LambdaCallback", loop) if plan.has_action else ""
+    callback = file.spell("keras.callbacks.LambdaCallback", loop) if plan.code == CODE else ""
 
     def make(node: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:
         from codemod import loop_writing
@@ -101,7 +101,9 @@ def _make(file: FileFacts, loop: ast.While | ast.For, plan: Plan) -> Make:
         words = loop_writing.Words(
             model,
             callback,
+            loop_writing.free_name(file.text, "model"),
             loop_writing.free_name(file.text, "after_step"),
+            loop_writing.free_name(file.text, "before_step"),
             loop_writing.free_name(file.text, "next_feed"),
             indent_step(file.tree, file.layout),
             file.layout.span(loop)[1],

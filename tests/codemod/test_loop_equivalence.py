@@ -167,6 +167,7 @@ def assert_same(text: str, tmp_path: Path, times: int = 1) -> None:
     assert [loop.reason for loop in after.loops] == [""]
     assert "sess.fit(" in after.text
     assert "while " not in after.text
+    assert migrated(after.text).text == after.text
     assert run(after.text, tmp_path / "after", times) == run(swapped(text), tmp_path / "before", times)
 
 
@@ -213,6 +214,28 @@ HEADERS = {
         "if sess.should_stop(): break\n",
     ),
     "rounds of a session that nothing stops": (NO_HOOKS, "for _ in range(5):", ""),
+    "forever, in a session that nothing stops": (NO_HOOKS, "while True:", ""),
+    "rounds with hooks that never stop": (
+        NO_HOOKS.replace("config=config", "config=config, hooks=[tf.train.NanTensorHook(loss)]"),
+        "for _ in range(5):",
+        "",
+    ),
+    "rounds from one on": (WITH, "for i in range(1, 5):", "if sess.should_stop(): break\n"),
+    "rounds of a number that is found out": (
+        WITH,
+        "for i in range(batches.number + 5):",
+        "if sess.should_stop(): break\n",
+    ),
+    "rounds of a number that is none": (
+        WITH,
+        "for i in range(batches.number):",
+        "if sess.should_stop(): break\n",
+    ),
+    "rounds from one on of a number that is found out": (
+        WITH,
+        "for i in range(1, batches.number + 1):",
+        "if sess.should_stop(): break\n",
+    ),
 }
 
 
@@ -317,6 +340,76 @@ ACTIONS = {
         writer.add_summary(tf.Summary(value=[tf.Summary.Value(tag="again", simple_value=value)]), step)
         writer.flush()
     """,
+    "ended": """
+        _, value, step = sess.run([train_op, loss, global_step])
+        losses.append(value)
+        if step > 3:
+            print("enough")
+            break
+    """,
+    "ended before the rest": """
+        _, value, step = sess.run([train_op, loss, global_step])
+        if step > 3: print("enough"); break
+        losses.append(value)
+    """,
+    "ended in an else": """
+        _, value, step = sess.run([train_op, loss, global_step])
+        if step < 2:
+            # Not yet.
+            pass
+        elif step < 4:
+            losses.append(value)
+        else:
+            break  # At last.
+    """,
+    "the rest left out": """
+        _, value, step = sess.run([train_op, loss, global_step])
+        if step % 2:
+            continue
+        losses.append(value)
+    """,
+    "a loop inside": """
+        _, value, both = sess.run([train_op, loss, vector])
+        for index, one in enumerate(both):
+            if index: continue
+            losses.append(one)
+            for _ in range(3):
+                break
+        else:
+            number += 1
+        print(number)
+    """,
+    "a file inside": """
+        _, value = sess.run([train_op, loss])
+        with open(WORK + ".more", "a") as more:
+            more.write(str(value))
+        print(open(WORK + ".more").read())
+    """.replace('print(open(WORK + ".more").read())', "print(value)"),
+    "functions of the program": """
+        _, value, step = sess.run([train_op, loss, global_step])
+        losses.append(rounded(value))
+        show(step, value)
+    """,
+    "what is set before it": """
+        started = number
+        batch, _ = batches.next_batch(2)
+        number += 1
+        if number % 2:
+            batch = batch * 2
+        _, value = sess.run([train_op, loss], feed_dict={x: batch})
+        print(started, number, batch, value)
+    """,
+    "what is set before it without feeds": """
+        number += 1
+        begun = number * 2
+        value, _ = sess.run([loss, train_op])
+        losses.append((begun, number, value))
+    """,
+    "feeds by earlier results": """
+        _, last_value = sess.run([train_op, loss], feed_dict={x: [smallest * 1e-9]})
+        smallest = min(smallest, last_value)
+        print(smallest)
+    """,
     "an error in it": """
         _, step = sess.run([train_op, global_step])
         print(1 / (step - 4))
@@ -350,6 +443,19 @@ ACTIONS = {
 }
 PREPARED = """
 number, smallest, last = 0, 1e9, None
+
+
+def rounded(value):
+    if value > 1e6:
+        return "large"
+    return round(float(value), 2)
+
+
+def show(step, value):
+    text = str(rounded(value))
+    print(step, text)
+
+
 writer = tf.summary.FileWriter(WORK + "/own")
 log = open(WORK + ".log", "w")
 """
@@ -364,9 +470,12 @@ def test_a_loop_that_looks_at_the_results(text: str, size: int, tmp_path: Path) 
 
 @pytest.mark.parametrize("text", ACTIONS.values(), ids=ACTIONS)
 def test_a_loop_inside_a_function(text: str, tmp_path: Path) -> None:
-    inside = textwrap.indent(PREPARED + body(text) + "\nlog.close()\nwriter.close()", "    ")
+    functions, _, begin = PREPARED.rpartition("\n\n\n")
+    first, _, functions = functions.partition("\n\n\n")
+    begin = f"{first}\n{begin}"
+    inside = textwrap.indent(begin + body(text) + "\nlog.close()\nwriter.close()", "    ")
     after = "\ntrain()\nprint(open(WORK + '.log').read())\n"
-    assert_same(program(f"def train():\n{inside}\n{after}"), tmp_path)
+    assert_same(program(f"{functions}\n\n\ndef train():\n{inside}\n{after}"), tmp_path)
 
 
 def test_a_loop_in_an_inner_block_of_a_method(tmp_path: Path) -> None:
@@ -396,6 +505,139 @@ def test_a_loop_in_an_inner_block_of_a_method(tmp_path: Path) -> None:
     assert len(migrated(text).loops) == 2
     assert not any(loop.kept for loop in migrated(text).loops)
     assert run(migrated(text).text, tmp_path / "after") == run(swapped(text), tmp_path / "before")
+
+
+READ_AFTER = {
+    "the last results": """
+        _, value, step = sess.run([train_op, loss, global_step])
+    """,
+    "what was made of them": """
+        _, value, step = sess.run([train_op, loss, global_step])
+        value = value * 2
+        print(value)
+    """,
+    "with feeds": """
+        batch, step = batches.next_batch(2)
+        _, value = sess.run([train_op, loss], {x: batch})
+        if step > 4: break
+    """,
+}
+
+
+@pytest.mark.parametrize("size", [50, 4])
+@pytest.mark.parametrize("is_function", [False, True])
+@pytest.mark.parametrize("text", READ_AFTER.values(), ids=READ_AFTER)
+def test_a_loop_whose_names_are_read_after_it(
+    text: str, is_function: bool, size: int, tmp_path: Path
+) -> None:
+    whole = body(text) + "    print('in it', value, step)\nprint('behind it', value, step)\n"
+    if is_function:
+        whole = f"def train():\n{textwrap.indent(whole, '    ')}\n\ntrain()\n"
+    assert_same(program(whole, rows=size), tmp_path)
+
+
+OPENED = {
+    "assigned": """
+        sess = {call}
+        {loop}
+        print("behind it", sess.should_stop())
+        sess.close()
+    """,
+    "assigned, in a try": """
+        sess = {call}
+        try:
+            {loop}
+        finally:
+            print("finally")
+            sess.close()
+    """,
+    "assigned in branches": """
+        if losses:
+            sess = None or tf.train.MonitoredTrainingSession()
+        else:
+            sess = {call}
+        {loop}
+        sess.close()
+    """.replace("None or ", ""),
+    "assigned, closed by a with": """
+        session = {call}
+        with session:
+            {loop}
+            print("in it")
+        print("behind it")
+    """,
+    "assigned, closed by a with of another name": """
+        session = {call}
+        print(session.should_stop())
+        with session as sess:
+            {loop}
+        print("behind it", session.should_stop())
+    """,
+    "in the graph's with": """
+        with tf.get_default_graph().as_default():
+            sess = {call}
+            {loop}
+            sess.close()
+    """,
+    "in a loop around": """
+        for number in range(1):
+            sess = {call}
+            {loop}
+            sess.close()
+    """,
+}
+
+
+@pytest.mark.parametrize("size", [50, 4])
+@pytest.mark.parametrize("text", OPENED.values(), ids=OPENED)
+def test_a_loop_over_a_session_that_is_assigned(text: str, size: int, tmp_path: Path) -> None:
+    name = "session" if "with session:" in text else "sess"
+    loop = f"while not {name}.should_stop():\n    _, value = {name}.run([train_op, loss])\n    losses.append(value)"
+    text = textwrap.dedent(text).replace("{call}", WITH.removeprefix("with ").removesuffix(" as sess:"))
+    indent = next(line for line in text.splitlines() if "{loop}" in line).partition("{loop}")[0]
+    text = text.replace("{loop}", loop.replace("\n", f"\n{indent}"))
+    after = migrated(program(text, rows=size))
+    assert [loop.reason for loop in after.loops] == [""]
+    assert f"{name}.fit(" in after.text
+    assert run(after.text, tmp_path / "after") == run(swapped(program(text, rows=size)), tmp_path / "before")
+
+
+CAUGHT = {
+    "it ends": """
+        try:
+            _, value = sess.run([train_op, loss]{feed})
+            losses.append(value)
+        except (tf.errors.OutOfRangeError, StopIteration):
+            print("the end", number)
+            break
+        number += 1
+    """,
+    "it ends quietly": """
+        try: sess.run(train_op{feed})
+        except (tf.errors.OutOfRangeError, StopIteration): break
+    """,
+    "by kind": """
+        # Each step.
+        try:
+            _, value = sess.run([train_op, loss]{feed})
+            # What came of it.
+            if value > 60: break
+        except tf.errors.OutOfRangeError as error:
+            print(error.op.type, value)
+            break
+        except StopIteration:
+            # Nothing left.
+            break
+    """,
+}
+
+
+@pytest.mark.parametrize("size", [50, 4])
+@pytest.mark.parametrize("feed", ["", ", feed_dict={x: next(rows)}"])
+@pytest.mark.parametrize("text", CAUGHT.values(), ids=CAUGHT)
+def test_a_loop_that_catches_the_end(text: str, feed: str, size: int, tmp_path: Path) -> None:
+    caught = body(text.replace("{feed}", feed))
+    assert_same(program(f"number = 0\n{caught}    print('in it')\nprint('behind it')\n", rows=size), tmp_path)
 
 
 FOLLOWED = {
@@ -500,7 +742,7 @@ def test_supervisors_that_are_the_bridge_s_session(tmp_path: Path) -> None:
     after = migrate(text, unsafe_fixes=True).text
     assert "Supervisor" not in after
     assert after.count("bridge.MonitoredTrainingSession(") == 3
-    assert after.count(".fit(") == 1
+    assert after.count(".fit(") == 2
     # The supervisor's threads look for the graph that TensorFlow 2's behaviour hides from them: a process of its own.
     before = swapped(text).replace("as tf\n", "as tf\ntf.disable_v2_behavior()\n", 1)
     printed = [alone(code, tmp_path / name) for name, code in (("after", after), ("before", before))]
@@ -601,5 +843,5 @@ def test_whatever_is_rewritten_does_the_same() -> None:
             assert run(outcome.text, place / "after") == run(swapped(text), place / "before")
 
     check()
-    assert len(rewritten) > 8
+    assert len(rewritten) > 20
     assert len([text for text in rewritten if "def after_step(" in text]) > 3

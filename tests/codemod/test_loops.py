@@ -30,10 +30,35 @@ def loop(body: str, header: str = WHILE) -> str:
 RUN = "sess.run(train_op)"
 KEPT = {
     # The place.
-    "assigned": (
+    "assigned, but something else before": (
         Kept.ELSEWHERE,
-        function(loop(RUN), "if True:", "    sess = tf.train.MonitoredTrainingSession()\n"),
+        function(
+            loop(RUN),
+            "if True:",
+            "    sess = data.session()\n    sess = tf.train.MonitoredTrainingSession()\n",
+        ),
     ),
+    "assigned in a graph that the loop is not in": (
+        Kept.ELSEWHERE,
+        function(
+            loop(RUN),
+            "if True:",
+            "    with tf.Graph().as_default():\n        sess = tf.train.MonitoredTrainingSession()\n",
+        ),
+    ),
+    "closed already": (
+        Kept.ELSEWHERE,
+        function(loop(RUN), "if True:", "    sess = tf.train.MonitoredTrainingSession()\n    sess.close()\n"),
+    ),
+    "closed by a with before it": (
+        Kept.ELSEWHERE,
+        function(
+            loop(RUN),
+            "if True:",
+            "    sess = tf.train.MonitoredTrainingSession()\n    with sess:\n        data(sess)\n",
+        ),
+    ),
+    "behind its with": (Kept.ELSEWHERE, function("pass", last=f"    {WHILE}\n        {RUN}\n")),
     "parameter": (
         Kept.ELSEWHERE,
         f"import tensorflow as tf\n\n\ndef go(sess, train_op):\n    {WHILE}\n        {RUN}\n",
@@ -49,6 +74,18 @@ KEPT = {
     "supervisor": (
         Kept.ELSEWHERE,
         function(loop(RUN, "while not sv.should_stop():"), "with sv.managed_session() as sess:"),
+    ),
+    "assigned before a loop around": (
+        Kept.NESTED,
+        function(loop(RUN), "for _ in data:", "    sess = tf.train.MonitoredTrainingSession()\n"),
+    ),
+    "by another name": (
+        Kept.SESSION_USED,
+        function(
+            loop("again.run(train_op)"),
+            "with again as sess:",
+            "    again = tf.train.MonitoredTrainingSession()\n",
+        ),
     ),
     "in a loop around": (Kept.NESTED, function(f"for _ in data:\n{textwrap.indent(loop(RUN), '    ')}")),
     "in a match": (Kept.CONTEXT, function(f"match n:\n    case 1:\n{textwrap.indent(loop(RUN), ' ' * 8)}")),
@@ -71,17 +108,50 @@ KEPT = {
         function(loop(f"if sess.should_stop(): break\n{RUN}", "for row in data:")),
     ),
     "forever": (Kept.CONDITION, function(loop(RUN, "while True:"))),
-    "asked at the end": (Kept.LEAVES, function(loop(f"{RUN}\nif sess.should_stop(): break", "while True:"))),
-    "rounds of unknown number": (
+    "asked at the end": (
+        Kept.CONDITION,
+        function(loop(f"{RUN}\nif sess.should_stop(): break", "while True:")),
+    ),
+    "asked in the middle": (
+        Kept.CONDITION,
+        function(loop("v = sess.run(loss)\nif sess.should_stop(): break\nprint(v)")),
+    ),
+    "range from a name": (
+        Kept.CONDITION,
+        function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(n, 5):")),
+    ),
+    "range by steps": (
+        Kept.CONDITION,
+        function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(0, 5, 2):")),
+    ),
+    "rounds that are called for": (
         Kept.COUNT,
-        function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(n):")),
+        function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(data.size()):")),
+    ),
+    "no rounds from one on": (
+        Kept.COUNT,
+        function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(1, 1):")),
     ),
     "no rounds": (Kept.COUNT, function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(0):"))),
     "two counters": (Kept.COUNT, function(loop(RUN, "for i, j in zip(range(3), data):"))),
-    "range from to": (Kept.CONDITION, function(loop(RUN, "for _ in range(2, 5):"))),
     "rounds that hooks may cut short": (Kept.UNGUARDED, function(loop(RUN, "for _ in range(5):"))),
     # How it is left.
-    "break": (Kept.LEAVES, function(loop(f"{RUN}\nif n: break"))),
+    "break before the run": (Kept.LEAVES, function(loop(f"if n: break\n{RUN}"))),
+    "break without a condition": (Kept.LEAVES, function(loop(f"{RUN}\nbreak"))),
+    "errors after which it goes on": (
+        Kept.HANDLERS,
+        function(loop(f"try:\n    {RUN}\nexcept tf.errors.OutOfRangeError:\n    continue")),
+    ),
+    "errors after which it may go on": (
+        Kept.HANDLERS,
+        function(loop(f"try:\n    {RUN}\nexcept tf.errors.OutOfRangeError:\n    if n: continue\n    break")),
+    ),
+    "errors of anything": (
+        Kept.HANDLERS,
+        function(loop(f"try:\n    {RUN}\nexcept ValueError:\n    break")),
+    ),
+    "any error": (Kept.HANDLERS, function(loop(f"try:\n    {RUN}\nexcept:\n    break"))),
+    "finally": (Kept.HANDLERS, function(loop(f"try:\n    {RUN}\nfinally:\n    print(1)"))),
     "continue": (Kept.LEAVES, function(loop(f"if n: continue\n{RUN}"))),
     "return": (Kept.LEAVES, function(loop(f"return {RUN}"))),
     "raise": (Kept.LEAVES, function(loop("v = sess.run(loss)\nif v > 3: raise ValueError(v)"))),
@@ -94,7 +164,6 @@ KEPT = {
     "run_step_fn": (Kept.NO_RUN, function(loop("sess.run_step_fn(data)"))),
     "in an if": (Kept.PART, function(loop(f"if n:\n    {RUN}"))),
     "in an expression": (Kept.PART, function(loop("print(sess.run(loss))"))),
-    "in a try inside": (Kept.PART, function(loop(f"try:\n    {RUN}\nexcept ValueError:\n    pass"))),
     "in a lambda": (Kept.PART, function(loop("data.call(lambda: sess.run(train_op))"))),
     "nested": (Kept.NESTED, function(loop(f"for i in range(3):\n    {RUN}"))),
     "epochs": (Kept.NESTED, function(loop(f"{WHILE}\n    {RUN}", "for epoch in range(3):"))),
@@ -110,32 +179,20 @@ KEPT = {
     "results starred": (Kept.RESULTS, function(loop("a, *b = sess.run([train_op, loss])\nprint(a)"))),
     "results in private names": (Kept.RESULTS, function(loop("__v = sess.run(loss)\nprint(__v)"))),
     # Before and after it.
-    "a feed with state": (Kept.FEEDS, function(loop("v = sess.run(loss, {x: best})\nbest = v\nprint(v)"))),
-    "a feed that counts": (Kept.FEEDS, function(loop("n = n + 1\nsess.run(loss, {x: n})"))),
     "a feed by the counter": (
         Kept.FEEDS,
         function(loop("if sess.should_stop(): break\nsess.run(loss, {x: i})", "for i in range(9):")),
     ),
     "something before it": (Kept.BEFORE, function(loop(f"data.shuffle()\n{RUN}"))),
     "something before it without feeds": (Kept.BEFORE, function(loop(f"batch = data.next()\n{RUN}"))),
-    "a walrus": (Kept.BEFORE, function(loop("sess.run(loss, {x: (y := data.next())})"))),
-    "time across": (Kept.ACROSS, function(loop("y = data.next()\nv = sess.run(loss, {x: y})\nprint(y, v)"))),
-    "read after": (Kept.READ_AFTER, function(loop("v = sess.run(loss)\nprint(v)"), last="    print(v)\n")),
-    "bare but read after": (Kept.READ_AFTER, function(loop("v = sess.run(loss)"), last="    return v\n")),
-    "counted and read after": (Kept.READ_AFTER, function(loop(f"{RUN}\nn += 1"), last="    return n\n")),
-    "read by a function": (
-        Kept.READ_AFTER,
-        function(loop("v = sess.run(loss)\nprint(v)"), first="    data.register(lambda: v)\n"),
+    "a preparation that is not simple": (
+        Kept.BEFORE,
+        function(loop("for row in data: n += row\nsess.run(loss, {x: n})")),
     ),
-    "read in the next round of a loop around": (
+    "a walrus": (Kept.BEFORE, function(loop("sess.run(loss, {x: (y := data.next())})"))),
+    "the number of the round read after it": (
         Kept.READ_AFTER,
-        function(
-            loop("v = sess.run(loss)\nprint(v)"), first="    v = 0\n    for _ in data:\n        print(v)\n"
-        )
-        .replace("    with", "        with")
-        .replace("        while", "            while")
-        .replace("            v =", "                v =")
-        .replace("            print(v)", "                print(v)"),
+        function(loop(f"if sess.should_stop(): break\n{RUN}", "for i in range(9):"), last="    return i\n"),
     ),
     "global names": (Kept.GLOBALS, function(loop("v = sess.run(loss)\nprint(v)"), first="    global v\n")),
     "unknown calls": (Kept.CALLS, function(loop("v = sess.run(loss)\nreport(v)"))),
@@ -143,15 +200,31 @@ KEPT = {
     "TensorFlow": (Kept.CALLS, function(loop("v = sess.run(loss)\nprint(tf.square(v))"))),
     "print of one's own": (
         Kept.CALLS,
-        function(loop("v = sess.run(loss)\nprint(v)")) + "\n\ndef print(text):\n    pass\n",
+        function(loop("v = sess.run(loss)\nprint(v)")) + "\n\ndef print(text):\n    save(text)\n",
     ),
-    "a loop behind it": (Kept.NESTED, function(loop("v = sess.run(loss)\nfor w in v: print(w)"))),
+    "an unknown with": (Kept.STATEMENTS, function(loop(f"{RUN}\nwith data: print(1)"))),
+    "a loop without end behind it": (Kept.NESTED, function(loop(f"{RUN}\nwhile n: n -= 1"))),
+    "a function that does more": (
+        Kept.CALLS,
+        function(loop("v = sess.run(loss)\nreport(v)")) + "\n\ndef report(v):\n    tf.constant(v)\n",
+    ),
+    "a function that is decorated": (
+        Kept.CALLS,
+        function(loop("v = sess.run(loss)\nreport(v)")) + "\n\n@tf.function\ndef report(v):\n    print(v)\n",
+    ),
+    "a function of no end": (
+        Kept.CALLS,
+        function(loop("v = sess.run(loss)\nreport(v)")) + "\n\ndef report(v):\n    report(v)\n",
+    ),
+    "attributes that are fetched and set": (
+        Kept.FETCHES,
+        function(loop("v = sess.run(data.ops)\ndata.ops = v")),
+    ),
     "an import": (Kept.STATEMENTS, function(loop(f"{RUN}\nimport os"))),
     "del": (Kept.STATEMENTS, function(loop("v = sess.run(loss)\ndel v"))),
     "an annotation of what is kept": (Kept.STATEMENTS, function(loop(f"{RUN}\nn: int = n + 1"))),
     "a counter that is never begun": (Kept.STATEMENTS, function(loop(f"{RUN}\nm = m + 1"))),
     "a function": (Kept.STATEMENTS, function(loop(f"{RUN}\ndef f(): pass"))),
-    "a with": (Kept.STATEMENTS, function(loop(f"{RUN}\nwith open('f') as f: f.write('x')"))),
     "locals": (Kept.DYNAMIC, function(loop("v = sess.run(loss)\nprint(locals())"))),
     "locals behind it": (Kept.DYNAMIC, function(loop("v = sess.run(loss)"), last="    print(locals())\n")),
     "hooks that look at the run": (
@@ -175,8 +248,54 @@ def test_every_reason_has_a_loop_that_stays_for_it() -> None:
     assert {reason for reason, _ in KEPT.values()} | {Kept.ASKED} == set(Kept)
 
 
+def test_a_name_that_only_loops_set_has_no_home_outside_of_them() -> None:
+    both = f"{loop('v = sess.run(loss)')}\n{loop('v = sess.run(train_op)')}"
+    outcome = migrate(function(both, last="    return v\n"))
+    assert [loop.kept for loop in outcome.loops] == ["statements"] * 2
+    assert "def after_step" not in outcome.text
+    assert migrate(function(both, first="    v = 0\n", last="    return v\n")).text.count("nonlocal v") == 2
+
+
 FITS = {
+    "assigned": function(loop(RUN), "if n:", "    sess = tf.train.MonitoredTrainingSession()\n"),
+    "assigned and closed": function(
+        f"{loop(RUN)}\nsess.close()", "if n:", "    sess = tf.train.MonitoredTrainingSession()\n"
+    ),
+    "assigned in both branches": function(
+        loop(RUN),
+        "if n:",
+        "    if n:\n        sess = tf.train.MonitoredTrainingSession(hooks=hooks)\n    else:\n"
+        "        sess = tf.train.MonitoredTrainingSession()\n",
+    ),
+    "assigned, closed by a with": function(
+        loop(RUN), "with sess:", "    sess = tf.train.MonitoredTrainingSession()\n"
+    ),
+    "assigned, closed by a with of another name": function(
+        loop(RUN), "with made as sess:", "    made = tf.train.MonitoredTrainingSession()\n"
+    ),
+    "in an else": function(loop(f"if sess.should_stop():\n    break\nelse:\n    {RUN}", "while True:")),
+    "until the input ends": function(
+        loop(f"try:\n    {RUN}\nexcept tf.errors.OutOfRangeError:\n    print('end')\n    break")
+    ),
+    "forever, without hooks": function(
+        loop(RUN, "while True:"), "with tf.train.MonitoredTrainingSession() as sess:"
+    ),
+    "rounds with hooks that never stop": function(
+        loop(RUN, "for _ in range(5):"),
+        "with tf.train.MonitoredTrainingSession(hooks=[tf.train.LoggingTensorHook([loss], 5)]) as sess:",
+    ),
     "bare": function(loop(RUN)),
+    "read after": function(loop("v = sess.run(loss)"), last="    return v\n"),
+    "counted and read after": function(loop(f"{RUN}\nn += 1"), last="    return n\n"),
+    "a feed with state": function(loop("v = sess.run(loss, {x: best})\nbest = v")),
+    "a feed that counts": function(loop("n += 1\nsess.run(loss, {x: n})")),
+    "break": function(loop(f"{RUN}\nif n: break")),
+    "loops and files behind it": function(
+        loop("v = sess.run(loss)\nfor w in v:\n    if w: break\nwith open('f', 'a') as f: f.write(str(v))")
+    ),
+    "a function of the file": function(loop("v = sess.run(loss)\nshow(v)"))
+    + "\n\ndef show(value):\n    text = words(value)\n    print(text)\n"
+    + "\n\ndef words(value):\n    if value > 3:\n        return 'large'\n    return str(value)\n",
     "followed": function(f"{loop(RUN)}\nprint('done')"),
     "followed further out": function(f"if hooks:\n{textwrap.indent(loop(RUN), '    ')}\nprint(1)"),
     "in a try": function(
@@ -268,7 +387,7 @@ def test_the_loop_of_a_raw_session_or_a_coordinator_is_no_training_loop_to_count
 def test_the_command_counts_them(tmp_path: Path, codemod: Command) -> None:
     (tmp_path / "a.py").write_text(function(loop(RUN)))
     (tmp_path / "b.py").write_text(
-        function(loop(f"{RUN}\nif n: break")) + "\n\n" + function(loop("step(sess)"))[24:]
+        function(loop(f"if n: break\n{RUN}")) + "\n\n" + function(loop("step(sess)"))[24:]
     )
     done = codemod("migrate", "--diff", "--statistics", "-j", "1", "a.py", "b.py")
     assert "loops made into fit: 1; kept: 2\n" in done.stderr

@@ -3,7 +3,7 @@ import bridge
 import tensorflow.compat.v1 as tf
 
 
-def train(train_op, loss, x, hooks, steps, evaluate):
+def train(train_op, loss, x, hooks, steps, data, evaluate):
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
         for _ in range(steps):
             sess.run(train_op)
@@ -20,9 +20,21 @@ def train(train_op, loss, x, hooks, steps, evaluate):
             sess.run(train_op)
             evaluate(sess)
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
-        while not sess.should_stop():
-            last = sess.run(loss)
-    sess = bridge.MonitoredTrainingSession(hooks=hooks)
-    while not sess.should_stop():
-        sess.run(train_op)
-    return last
+        for i in range(10):
+            if sess.should_stop():
+                break
+            sess.run(train_op, {x: data[i]})
+    with tf.Graph().as_default():
+        session = bridge.MonitoredTrainingSession(hooks=hooks)
+    while not session.should_stop():
+        session.run(train_op)
+
+
+class Trainer(object):
+    def __init__(self, train_op):
+        self.sess = bridge.MonitoredTrainingSession()
+        self.train_op = train_op
+
+    def train(self):
+        while not self.sess.should_stop():
+            self.sess.run(self.train_op)

@@ -16,13 +16,24 @@ def train(train_op, loss, hooks, report, history):
         while not sess.should_stop():
             _, value = sess.run([train_op, loss])
             if value < 0.1:
-                break
+                return value
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
         while not sess.should_stop():
             _, value = sess.run([train_op, loss])
             print(tf.shape(value))
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
         while not sess.should_stop():
-            _, last = sess.run([train_op, loss])
-            print(last)
-    return last
+            try:
+                _, value = sess.run([train_op, loss])
+            except tf.errors.OutOfRangeError:
+                continue
+            print(value)
+    with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
+        while not sess.should_stop():
+            _, value = sess.run([train_op, loss])
+            draw(value)
+
+
+def draw(value):
+    with tf.Session() as sess:
+        print(sess.run(tf.square(value)))

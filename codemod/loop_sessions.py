@@ -1,0 +1,215 @@
+"""Which loops of a file run monitored sessions, and by which names and `with` statements they have them.
+
+A session of the bridge is opened by a `with`, or assigned to a name and closed by hand, or assigned first and given to a
+`with` later. A name counts as a session if every value that the file gives it is one.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from codemod import after_step
+from codemod.facts import FileFacts
+from codemod.names import Scope
+
+BRIDGE_SESSION = "bridge.MonitoredTrainingSession"
+SESSIONS = (
+    "tf.train.MonitoredTrainingSession",
+    "tf.train.MonitoredSession",
+    "tf.train.SingularMonitoredSession",
+)
+LOOPS = (ast.While, ast.For)
+
+_Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session that a loop runs.
+
+    Attributes:
+      name: The name that the loop has it by.
+      calls: The calls that open it: one, or one for each branch of an `if`.
+      block: The `with` that closes it; None if it is closed by hand, or not at all.
+      names: All names for it in its scope.
+      home: The innermost statement list's owner that holds all that opens it, and the loop.
+    """
+
+    name: str
+    calls: tuple[ast.Call, ...]
+    block: ast.With | None
+    names: frozenset[str]
+    home: ast.AST
+
+
+def loops_of(file: FileFacts) -> Iterator[tuple[ast.While | ast.For, Session | None]]:
+    """The loops over monitored sessions, with the session if it is the bridge's; the outermost of nested ones only."""
+    opening = {node for node in ast.walk(file.tree) if isinstance(node, ast.Call) and _opens(file, node)}
+    counted: set[ast.AST] = set()
+    for node in ast.walk(file.tree):  # From the outside in.
+        if not isinstance(node, LOOPS):
+            continue
+        session = _session_of(file, node)
+        around = list(file.ancestors(node))
+        inside = around[: around.index(session.home)] if session is not None else around
+        if any(ancestor in counted for ancestor in inside):
+            continue
+        if any(inner in opening for inner in ast.walk(node)):
+            continue  # A session of its own for each round.
+        if session is not None or _is_over_another_session(file, node):
+            counted.add(node)
+            yield node, session
+
+
+def mentions(node: ast.AST, name: str) -> bool:
+    """Whether a name occurs anywhere inside."""
+    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+
+
+def is_placement(file: FileFacts, item: ast.withitem) -> bool:
+    """Whether a `with` only says where operations go, and lets errors through."""
+    call = item.context_expr
+    if not isinstance(call, ast.Call) or item.optional_vars is not None:
+        return False
+    return file.name_of(call.func) in ("tf.device", "tf.name_scope", "tf.variable_scope")
+
+
+def _opens(file: FileFacts, call: ast.expr | None) -> bool:
+    """Whether an expression makes a session of the bridge, in the file's new text."""
+    if not isinstance(call, ast.Call):
+        return False
+    name = file.name_of(call.func)
+    return name == BRIDGE_SESSION or (name in SESSIONS and _root(call.func) in file.replaced)
+
+
+def _root(node: ast.expr) -> ast.expr:
+    while isinstance(node, ast.Attribute):
+        node = node.value
+    return node
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# The session of a loop.
+
+
+def _session_of(file: FileFacts, loop: ast.While | ast.For) -> Session | None:
+    for block in _blocks_around(file, loop):
+        item = block.items[-1]
+        given = item.optional_vars
+        if isinstance(given, ast.Name) and _opens(file, item.context_expr) and mentions(loop, given.id):
+            assert isinstance(item.context_expr, ast.Call)
+            return Session(given.id, (item.context_expr,), block, frozenset((given.id,)), block)
+    scope = file.names.scope_of(loop)
+    for name in dict.fromkeys(n.id for n in ast.walk(loop) if isinstance(n, ast.Name)):
+        found = _Assigned(file, scope).session(name, loop)
+        if found is not None:
+            return found
+    return None
+
+
+def _blocks_around(file: FileFacts, loop: ast.AST) -> Iterator[ast.With]:
+    for ancestor in file.ancestors(loop):
+        if isinstance(ancestor, _Function):
+            return
+        if isinstance(ancestor, ast.With):
+            yield ancestor
+
+
+class _Assigned:
+    """The sessions that are assigned to names of one scope."""
+
+    def __init__(self, file: FileFacts, scope: Scope) -> None:
+        self._file, self._scope = file, scope
+
+    def session(self, name: str, loop: ast.While | ast.For) -> Session | None:
+        """The session that a name stands for, where the loop is; None if it is not always one, or of another graph."""
+        names: set[str] = set()
+        calls: list[ast.Call] = []
+        if not self._collect(name, names, calls):
+            return None
+        home = self._home([*calls, loop])
+        if home is None or any(self._contexts(call, home, names) for call in calls):
+            return None  # Made in a graph that the loop is not in.
+        around = list(_blocks_around(self._file, loop))
+        if self._is_closed_before(loop, names, calls, around):
+            return None
+        block = next((b for b in around if self._closes(b, names)), None)
+        return Session(name, tuple(calls), block, frozenset(names), home)
+
+    def _collect(self, name: str, names: set[str], calls: list[ast.Call]) -> bool:
+        """Gathers what opens a session by a name, and its other names; whether the name is nothing else."""
+        if name in names:
+            return True
+        names.add(name)
+        bindings = self._scope.names.get(name, [])
+        if not bindings or name in self._scope.elsewhere:
+            return False
+        for binding in bindings:
+            value = after_step.value_at(self._file, binding.node)
+            is_assigned = not isinstance(self._file.parent(binding.node), ast.withitem)
+            if isinstance(value, ast.Call) and is_assigned and _opens(self._file, value):
+                calls.append(value)
+            elif not (isinstance(value, ast.Name) and self._collect(value.id, names, calls)):
+                return False
+        return True
+
+    def _home(self, nodes: Sequence[ast.AST]) -> ast.AST | None:
+        first, *others = ([*self._file.ancestors(node)] for node in nodes)
+        return next((node for node in first if all(node in other for other in others)), None)
+
+    def _contexts(self, call: ast.Call, home: ast.AST, names: set[str]) -> list[ast.AST]:
+        """The `with` statements around a call that opens, which the loop is not in, and which may choose another graph."""
+        found: list[ast.AST] = []
+        for node in self._file.ancestors(call):
+            if node is home:
+                break
+            if isinstance(node, ast.With) and not self._closes(node, names):
+                found += [item for item in node.items if not is_placement(self._file, item)]
+        return found
+
+    def _is_closed_before(
+        self, loop: ast.While | ast.For, names: set[str], calls: list[ast.Call], around: list[ast.With]
+    ) -> bool:
+        """Whether the session may be closed when the loop begins: such a loop runs no round, and a fit is an error."""
+        begin = loop.lineno
+        opened = max((call.lineno for call in calls if call.lineno < begin), default=0)
+        for node in ast.walk(self._scope.node):
+            if isinstance(node, ast.With) and self._closes(node, names) and node not in around:
+                return True
+            if isinstance(node, ast.Attribute) and node.attr in ("close", "__exit__"):
+                is_own = any(mentions(node, name) for name in names)
+                if is_own and opened < node.lineno < begin:
+                    return True
+        return not opened
+
+    @staticmethod
+    def _closes(block: ast.With, names: set[str]) -> bool:
+        item = block.items[-1]
+        return isinstance(item.context_expr, ast.Name) and item.context_expr.id in names
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Loops that are counted only.
+
+
+def _is_over_another_session(file: FileFacts, loop: ast.While | ast.For) -> bool:
+    """Whether a loop asks something's should_stop() that is no coordinator, or runs a monitored session held otherwise."""
+    for node in ast.walk(loop):
+        if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+            continue
+        owner = node.func.value
+        if node.func.attr == "should_stop" and not _is_made_by(file, owner, ("tf.train.Coordinator",)):
+            return not ast.unparse(owner).endswith(("coord", "coordinator"))
+        if node.func.attr in ("run", "run_step_fn") and _is_made_by(file, owner, (BRIDGE_SESSION, *SESSIONS)):
+            return True
+    return False
+
+
+def _is_made_by(file: FileFacts, owner: ast.expr, names: tuple[str, ...]) -> bool:
+    """Whether the file gives an expression (a name, `self.x`) a value that one of the functions makes."""
+    return any(
+        isinstance(value, ast.Call) and file.name_of(value.func) in names
+        for value in after_step.values_of(file, owner)
+    )
