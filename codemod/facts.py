@@ -186,7 +186,7 @@ class FileFacts:
         return found
 
     def _called_from_top(self) -> set[ast.AST | None]:
-        """The file's own functions and classes that its top-level code calls, also by way of each other."""
+        """The file's own functions and classes that its top-level code calls, and those that they call or hand on."""
         own = {
             s.name: s
             for s in self.tree.body
@@ -195,9 +195,9 @@ class FileFacts:
         calls: dict[ast.AST | None, set[str]] = {}
         for name in own:
             for node, _ in self.names.loads(name):
-                parent = self.parent(node)
-                if isinstance(parent, ast.Call) and parent.func is node:
-                    calls.setdefault(self._function(node), set()).add(name)
+                parent, place = self.parent(node), self._function(node)
+                if place is not None or (isinstance(parent, ast.Call) and parent.func is node):
+                    calls.setdefault(place, set()).add(name)
         called: set[ast.AST | None] = set()
         waiting: list[ast.AST | None] = [None]
         while waiting:

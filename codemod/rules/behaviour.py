@@ -106,7 +106,8 @@ def check(file: FileFacts) -> Iterator[Proposal]:
     if not builds or _is_keras_program(file):
         return
     anchor = _anchor(file)
-    call = f"{file.spell('tf.disable_v2_behavior', anchor)}()"
+    spelled = file.spell("tf.disable_v2_behavior", anchor)
+    anchor, call = _bound_by(file, spelled.partition(".")[0], anchor), f"{spelled}()"
     yield file.edit(anchor, f"TF1 program: {call}", None, inserts=(Insertion(call, anchor, after=True),))
 
 
@@ -137,3 +138,13 @@ def _anchor(file: FileFacts) -> ast.stmt:
     if file.first_import is not None:
         return file.first_import
     return next(i.statement for i in file.names.imports if i.raw.partition(".")[0] == "tensorflow")
+
+
+def _bound_by(file: FileFacts, name: str, anchor: ast.stmt) -> ast.stmt:
+    """The first top-level import that gives a name to TensorFlow, where that comes only behind another import of it."""
+    statements = [
+        file.top_statement(i.statement)
+        for i in file.names.imports
+        if i.scope.kind == "module" and i.binding is not None and i.binding.name == name
+    ]
+    return max(anchor, statements[0], key=lambda s: s.lineno) if statements else anchor
