@@ -202,7 +202,8 @@ def refusal(file: FileFacts, statements: Iterable[ast.stmt], values: Collection[
     Returns:
       The name of a reason in `codemod.loops.Kept`; None if they are just that.
     """
-    return _Look(file, values).at_all(statements)
+    statements = list(statements)
+    return _Look(file, {*values, *_iterated(statements)}).at_all(statements)
 
 
 class _Look:
@@ -293,9 +294,17 @@ class _Look:
             return False
         parameters = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
         return (
-            _Look(self._file, parameters | stored(node.body), (*self._callers, node)).at_all(node.body)
+            _Look(
+                self._file, parameters | stored(node.body) | _iterated(node.body), (*self._callers, node)
+            ).at_all(node.body)
             is None
         )
+
+
+def _iterated(statements: Iterable[ast.stmt]) -> set[str]:
+    """The names of comprehensions."""
+    targets = (n.target for s in statements for n in ast.walk(s) if isinstance(n, ast.comprehension))
+    return {name.id for target in targets for name in ast.walk(target) if isinstance(name, ast.Name)}
 
 
 def _is_of_values(node: ast.expr, values: Collection[str]) -> bool:

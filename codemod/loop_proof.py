@@ -246,13 +246,15 @@ class Proof:
 
     def _opens_without_end(self, call: ast.Call) -> bool:
         name = self.file.name_of(call.func)
-        if name not in (BRIDGE_SESSION, "tf.train.MonitoredTrainingSession") or len(call.args) > 3:
+        if len(call.args) > (3 if name in (BRIDGE_SESSION, "tf.train.MonitoredTrainingSession") else 0):
             return False
         if any(isinstance(arg, ast.Starred) for arg in call.args):
             return False
         given = {keyword.arg: keyword.value for keyword in call.keywords}
         hooks = (given.get("hooks"), given.get("chief_only_hooks"))
-        return not {None, "scaffold"} & set(given) and all(self._go_on(value) for value in hooks)
+        return not {None, "scaffold", "session_creator"} & set(given) and all(
+            self._go_on(value) for value in hooks
+        )
 
     def _go_on(self, hooks: ast.expr | None) -> bool:
         """Whether hooks are a list of such that never ask for a stop."""

@@ -63,6 +63,15 @@ def loops_of(file: FileFacts) -> Iterator[tuple[ast.While | ast.For, Session | N
             yield node, session
 
 
+def _rounds_of(loop: ast.While | ast.For) -> list[ast.AST]:
+    """What a loop does in each round; what a `for` goes over is looked up before."""
+    return [*([loop.test] if isinstance(loop, ast.While) else []), *loop.body, *loop.orelse]
+
+
+def _runs(loop: ast.While | ast.For, name: str) -> bool:
+    return any(mentions(part, name) for part in _rounds_of(loop))
+
+
 def mentions(node: ast.AST, name: str) -> bool:
     """Whether a name occurs anywhere inside."""
     return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
@@ -98,12 +107,12 @@ def _session_of(file: FileFacts, loop: ast.While | ast.For) -> Session | None:
     for block in _blocks_around(file, loop):
         item = block.items[-1]
         given = item.optional_vars
-        if isinstance(given, ast.Name) and _opens(file, item.context_expr) and mentions(loop, given.id):
+        if isinstance(given, ast.Name) and _opens(file, item.context_expr) and _runs(loop, given.id):
             assert isinstance(item.context_expr, ast.Call)
             return Session(given.id, (item.context_expr,), block, frozenset((given.id,)), block)
     scope = file.names.scope_of(loop)
     for name in dict.fromkeys(n.id for n in ast.walk(loop) if isinstance(n, ast.Name)):
-        found = _Assigned(file, scope).session(name, loop)
+        found = _Assigned(file, scope).session(name, loop) if _runs(loop, name) else None
         if found is not None:
             return found
     return None
@@ -196,7 +205,7 @@ class _Assigned:
 
 def _is_over_another_session(file: FileFacts, loop: ast.While | ast.For) -> bool:
     """Whether a loop asks something's should_stop() that is no coordinator, or runs a monitored session held otherwise."""
-    for node in ast.walk(loop):
+    for node in (n for part in _rounds_of(loop) for n in ast.walk(part)):
         if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
             continue
         owner = node.func.value

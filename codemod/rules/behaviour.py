@@ -81,6 +81,9 @@ _GRAPH_ONLY = (
     "tf.train.SingularMonitoredSession",
     "tf.train.Supervisor",
 )
+# What runs a graph and nothing else, though its name goes.
+_RUNS_GRAPH = tuple(name for name in _GRAPH_ONLY if "Monitored" in name)
+
 _KERAS_SIGNS = (
     "tf.keras.estimator.model_to_estimator",
     "bridge.estimator.model_to_estimator",
@@ -102,7 +105,7 @@ def check(file: FileFacts) -> Iterator[Proposal]:
         # In the explicit style a name that stays TF1's is written anew too.
         gone = set() if file.settings.style == "explicit" else file.replaced
         builds = any(_builds_graph(file, use) for use in file.names.chains if use.root not in gone)
-        builds = builds or any(True for _ in file.all_uses(*ESTIMATORS))
+        builds = builds or any(True for _ in file.all_uses(*ESTIMATORS, *_RUNS_GRAPH))
     if not builds or _is_keras_program(file):
         return
     anchor = _anchor(file)

@@ -293,6 +293,11 @@ FITS = {
     "loops and files behind it": function(
         loop("v = sess.run(loss)\nfor w in v:\n    if w: break\nwith open('f', 'a') as f: f.write(str(v))")
     ),
+    "rounds of a session without hooks": function(
+        loop("v = sess.run(loss)\nn += v", "for _ in range(n):"),
+        "with tf.train.SingularMonitoredSession() as sess:",
+    ),
+    "values of values": function(loop("v = sess.run(loss)\nprint([w.decode('utf-8') for w in v])")),
     "a function of the file": function(loop("v = sess.run(loss)\nshow(v)"))
     + "\n\ndef show(value):\n    text = words(value)\n    print(text)\n"
     + "\n\ndef words(value):\n    if value > 3:\n        return 'large'\n    return str(value)\n",
@@ -370,6 +375,10 @@ def test_a_session_that_stays_tensorflow_s_keeps_its_loop() -> None:
 def test_a_name_in_use_is_not_taken() -> None:
     text = function(loop("after_step = sess.run(loss)\nprint(after_step)"))
     assert "def after_step_2(after_step):" in migrate(text).text
+
+
+def test_a_loop_over_what_a_session_has_run_is_no_training_loop_to_count() -> None:
+    assert migrate(function("for v in sess.run(loss):\n    print(v)")).loops == ()
 
 
 def test_the_loop_of_a_raw_session_or_a_coordinator_is_no_training_loop_to_count() -> None:

@@ -5,6 +5,7 @@ import time
 import bridge
 import keras
 import tensorflow.compat.v1 as tf
+tf.disable_v2_behavior()
 
 log = logging.getLogger(__name__)
 
