@@ -16,10 +16,10 @@ from typing import Literal
 from codemod.layout import Layout, first_line
 from codemod.names import PACKAGES, Binding, Names, Scope, Use
 from codemod.proposals import Insertion, Make, Proposal, Written
+from codemod.release import Tables
 from codemod.results import Fix, Loop
 from codemod.settings import Settings
 from codemod.suppressions import Comments
-from codemod.tables import Tables
 
 Namespace = Literal["v1", "plain", "mixed"]
 

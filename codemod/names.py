@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from codemod.tables import Tables
+from codemod.release import Tables
 
 # Packages whose names rules are interested in. Chains that begin elsewhere are not recorded.
 PACKAGES = frozenset(

@@ -6,10 +6,12 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from codemod import tables
+from codemod.release import Tables
 
 ROOT = Path(__file__).parents[2]
 INSTALLED = tables.load()
@@ -183,6 +185,39 @@ def test_v1_and_v2_are_told_apart() -> None:
     assert INSTALLED.same_in_both("nn.relu")
     assert not INSTALLED.same_in_both("Variable")
     assert not INSTALLED.same_in_both("data.Dataset")
+
+
+KERAS = {
+    "keras.losses.MSE": "keras.losses.mean_squared_error",
+    "tf.keras.losses.mean_squared_error": "tf.keras.losses.mse",
+    "tf.keras.metrics.kl_divergence": "tf.keras.metrics.kld",
+    "keras.losses.Reduction.NONE": "tf.keras.losses.Reduction.NONE",
+    "keras.backend.sum": "tf.keras.backend.sum",
+    "keras.preprocessing.image.ImageDataGenerator": "tf.keras.preprocessing.image.ImageDataGenerator",
+    "keras.layers.Dense": None,
+    "tf.keras.backend.set_session": None,
+}
+
+
+@pytest.mark.parametrize(("name", "other"), KERAS.items())
+@pytest.mark.parametrize("loaded", [INSTALLED, BUILTIN], ids=["installed", "built in"])
+def test_what_one_face_of_keras_lacks_the_other_has(loaded: Tables, name: str, other: str | None) -> None:
+    assert loaded.other_keras(name) == other
+    if other is not None:
+        assert not loaded.exists(name)
+        assert loaded.exists(other)
+
+
+def test_keras_s_faces_have_what_the_tables_say() -> None:
+    import keras
+    import tensorflow as tf
+
+    for face, names in (("keras", INSTALLED.keras), ("tf.keras", INSTALLED.tf_keras)):
+        for name in ("losses.MSE", "losses.mean_squared_error", "backend.sum", "backend.clear_session"):
+            there: Any = keras if face == "keras" else tf.keras
+            for part in name.split("."):
+                there = getattr(there, part, None)
+            assert (there is not None) == (name in names), (face, name)
 
 
 def test_built_in_tables_are_those_of_a_release(tmp_path: Path) -> None:
