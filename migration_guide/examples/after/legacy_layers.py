@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 import bridge
+import keras
 import bridge.legacy_keras
 import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()
@@ -29,8 +30,19 @@ with tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS)):
 
 with bridge.MonitoredTrainingSession(
         checkpoint_dir=sys.argv[1], hooks=[tf.train.StopAtStepHook(last_step=24)]) as sess:
-    while not sess.should_stop():
-        _, value = sess.run([train_op, loss])
+    def after_step(new_value):
+        global value
+        value = new_value
+
+    sess.fit(
+        bridge.GraphModel(train_op, fetches={"new_value": loss}),
+        callbacks=[
+            keras.callbacks.LambdaCallback(
+                on_train_batch_end=lambda batch, logs: after_step(**logs)
+            )
+        ],
+        verbose=0,
+    )
 
 print(json.dumps({"step": int(tf.train.load_variable(sys.argv[1], "global_step")), "loss": float(value),
                   "moving_mean": float(tf.train.load_variable(sys.argv[1], "norm/moving_mean").sum())}))
