@@ -16,6 +16,7 @@ from typing import Literal
 from codemod.layout import Layout, first_line
 from codemod.names import PACKAGES, Binding, Names, Scope, Use
 from codemod.proposals import Insertion, Make, Proposal, Written
+from codemod.reached import is_awaited, unreached
 from codemod.release import Tables
 from codemod.results import Fix, Loop
 from codemod.settings import Settings
@@ -86,6 +87,7 @@ class FileFacts:
         self.layout = Layout(text)
         self.comments = Comments()
         self.names = Names(tree, tables)
+        self.names.forget(unreached(self))
         self.needs: dict[NeededImport, None] = {}
         self.taken: set[ast.AST] = set()
         self.replaced: set[ast.AST] = set()
@@ -281,7 +283,8 @@ class FileFacts:
                 v2 = v2 or not self.tables.exists(use.name)
                 v1 = v1 or self._has_v1_argument(use)
             else:
-                v1 = v1 or use.name in _V1_KERAS or not use.name.startswith(_BOTH_ERAS)
+                is_v1 = use.name in _V1_KERAS or not use.name.startswith(_BOTH_ERAS)
+                v1 = v1 or (is_v1 and not is_awaited(self, use.node))
         for imported in self.names.imports:
             if self.is_plain(imported.raw):
                 rest = self.tables.canonical(imported.raw)[3:]

@@ -175,6 +175,16 @@ class Names:
             scope.names.clear()
         self._meanings.clear()
 
+    def forget(self, nodes: set[ast.AST]) -> None:
+        """Leaves out what is never run: nobody looks for it, and nothing is done to it.
+
+        Args:
+          nodes: All that is in such code.
+        """
+        if nodes:
+            self.chains = [use for use in self.chains if use.node not in nodes]
+            self.imports = [imported for imported in self.imports if imported.statement not in nodes]
+
     # -- The walk --------------------------------------------------------------------------------------------------
 
     def _visit(self, node: ast.AST) -> None:

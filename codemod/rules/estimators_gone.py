@@ -45,6 +45,7 @@ from dataclasses import replace
 from codemod.facts import FileFacts
 from codemod.names import Import
 from codemod.proposals import Proposal
+from codemod.reached import is_awaited
 from codemod.rules import imports
 from codemod.rules._estimator_names import before, is_estimators, learn_name, place
 
@@ -205,7 +206,8 @@ def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes a finding for each use, and each import of one name, that has no place in `bridge.estimator`."""
     for use in file.names.chains:
         if use.root not in file.taken and (found := _missing(use.name)) is not None:
-            yield _finding(file, use.node, *found)
+            if not is_awaited(file, use.node):
+                yield _finding(file, use.node, *found)
         elif (member := _private_member(use.name)) is not None:
             yield replace(_finding(file, use.node, f"{member} is private", _PRIVATE), takes=())
     for imported in file.names.imports:

@@ -36,8 +36,9 @@ import ast
 from collections.abc import Iterator
 
 from codemod.facts import FileFacts
-from codemod.names import Import, Use
+from codemod.names import Binding, Import, Use
 from codemod.proposals import Proposal
+from codemod.reached import is_awaited
 from codemod.rules._guidance import guidance
 from codemod.rules.imports import is_moved
 from codemod.rules.legacy_layers import chooses_legacy_keras, is_legacy
@@ -49,9 +50,19 @@ ORDER = 2
 
 def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes a finding for each use and import of a name that is gone."""
+    told = _told_imports(file)
     for use in file.names.chains:
-        if use.root not in file.taken and not _is_there(file, use) and not _is_settled_elsewhere(file, use):
-            yield _finding(file, use.node, _shown(file, use.name))
+        if use.root in file.taken or _is_there(file, use) or _is_settled_elsewhere(file, use):
+            continue
+        shown = _shown(file, use.name)
+        if told.get(use.binding) != guidance(shown) and not is_awaited(file, use.node):
+            yield _finding(file, use.node, shown)
+    for imported in _gone_imports(file):
+        yield _finding(file, imported.alias, file.tables.canonical(imported.raw))
+
+
+def _gone_imports(file: FileFacts) -> Iterator[Import]:
+    """The imports of what does not exist, and that nothing else deals with."""
     for imported in file.names.imports:
         name = file.tables.canonical(imported.raw)
         if imported.raw.partition(".")[0] not in (
@@ -64,7 +75,16 @@ def check(file: FileFacts) -> Iterator[Proposal]:
         if file.tables.exists(name) or (file.is_plain(imported.raw) and file.tables.exists_in_v2(name[3:])):
             continue
         if not _is_settled(file, imported):
-            yield _finding(file, imported.alias, name)
+            yield imported
+
+
+def _told_imports(file: FileFacts) -> dict[Binding | None, tuple[str, str]]:
+    """What is said where something is imported need not be said again where it is used."""
+    return {
+        imported.binding: guidance(file.tables.canonical(imported.raw))
+        for imported in _gone_imports(file)
+        if imported.binding is not None and imported.binding.raw == imported.raw
+    }
 
 
 def _is_there(file: FileFacts, use: Use) -> bool:

@@ -22,7 +22,6 @@ class Hook(tf.train.SessionRunHook):
 
 def make(model_fn, columns):
     # TODO(codemod TFB901): tf.contrib.seq2seq.sequence_loss does not exist any more. tensorflow_addons had it, which is no longer maintained; it is tf.nn.sparse_softmax_cross_entropy_with_logits, weighted and averaged
-    # TODO(codemod TFB901): tf.contrib.rnn.ConvLSTMCell does not exist any more. Use Keras's recurrent layers, or subclass tf.nn.rnn_cell.RNNCell (through bridge.legacy_keras)
     seq2seq.sequence_loss(tpu.TPUConfig(), rnn.ConvLSTMCell(contrib_tpu.RunConfig()))
     # TODO(codemod TFB604): bridge.estimator has no BoostedTreesClassifier. Train gradient-boosted trees with tensorflow_decision_forests, XGBoost or LightGBM
     # TODO(codemod TFB604): bridge.estimator has no fn_args. Use inspect.signature

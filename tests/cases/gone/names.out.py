@@ -8,8 +8,6 @@ import tensorflow.contrib.seq2seq as seq2seq
 
 class Model(bridge.estimator.Estimator):
     def decode(self, x):
-        # TODO(codemod TFB901): tf.contrib.seq2seq.dynamic_decode does not exist any more. tensorflow_addons had it, which is no longer maintained; write the decoding loop with Keras or tf.while_loop
-        # TODO(codemod TFB901): tf.contrib.crf.crf_decode does not exist any more. tensorflow_addons had it, which is no longer maintained; copy its three functions
         if x: return seq2seq.dynamic_decode(x), crf_decode(x)
         # TODO(codemod TFB901): tf.contrib.eager.list_devices does not exist any more. Eager execution is TensorFlow 2 itself: tf.GradientTape, tf.Variable, tf.train.Checkpoint
         elif tf.contrib.eager.list_devices():
