@@ -178,6 +178,14 @@ def _statement(
                 message = f"TF1 code: import tensorflow.compat.v1 as {imported.binding.name}"
                 yield file.edit(imported.alias, message, Written("tensorflow.compat.v1"))
         dropped = {i.alias for i in imports if goes(file, i, gone)}
+        for imported in imports:
+            if imported.alias in dropped or not _is_path_to_gone(file, imported):
+                continue
+            if _is_bound_before(file, imported) and fix(file, statement, {imported.alias}) == "safe":
+                dropped.add(imported.alias)
+            else:
+                message = f"{file.tables.canonical(imported.raw)} does not exist any more: import tensorflow"
+                yield file.edit(imported.alias, message, Written("tensorflow"))
         if dropped:
             yield _without(file, statement, dropped)
         return
@@ -193,6 +201,33 @@ def _statement(
         statement, message, from_import(statement, targets), fix=fix(file, statement, dropped)
     )
     yield _moving(proposal, {alias for alias, target in targets.items() if target.module != statement.module})
+
+
+def _is_path_to_gone(file: FileFacts, imported: Import) -> bool:
+    """`import tensorflow.contrib.x`, which gives the file `tensorflow`; what it has of the rest is dealt with there."""
+    return (
+        imported.alias.asname is None
+        and imported.raw.startswith("tensorflow.")
+        and not file.tables.exists(file.tables.canonical(imported.raw))
+        and not (file.is_plain(imported.raw) and file.tables.exists_in_v2(imported.raw[11:]))
+        and not _is_guarded(file, imported.statement)
+    )
+
+
+def _is_bound_before(file: FileFacts, imported: Import) -> bool:
+    """Whether an import above, in the same block, gives the file the same name."""
+    names = [(i.statement, i.alias) for i in file.names.imports if _binds_tensorflow(i)]
+    place = file.parent(imported.statement)
+    above = names[: names.index((imported.statement, imported.alias))]
+    return any(file.parent(statement) is place for statement, _ in above)
+
+
+def _binds_tensorflow(imported: Import) -> bool:
+    return (
+        isinstance(imported.statement, ast.Import)
+        and imported.alias.asname is None
+        and imported.raw.partition(".")[0] == "tensorflow"
+    )
 
 
 def _from_message(statement: ast.ImportFrom, targets: dict[ast.alias, Target]) -> str:
