@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bridge.estimator import experimental, export, inputs, tpu
+from bridge.estimator import experimental, export, inputs, strategies, tpu
 from bridge.estimator.canned import (
     DNNClassifier,
     DNNRegressor,
@@ -38,6 +38,7 @@ from bridge.estimator.mode_keys import ModeKeys
 from bridge.estimator.model_fn import EstimatorSpec
 from bridge.estimator.run_config import RunConfig
 from bridge.estimator.specs import EvalSpec, TrainSpec
+from bridge.estimator.strategies import DistributeConfig
 from bridge.estimator.symbols import missing
 from bridge.estimator.train_and_evaluate import train_and_evaluate
 from bridge.estimator.warm_start import VocabInfo, WarmStartSettings
@@ -48,6 +49,7 @@ __all__ = [
     "CheckpointSaverListener",
     "DNNClassifier",
     "DNNRegressor",
+    "DistributeConfig",
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",
@@ -83,6 +85,7 @@ __all__ = [
     "inputs",
     "model_to_estimator",
     "regressor_parse_example_spec",
+    "strategies",
     "tpu",
     "train_and_evaluate",
 ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -12,13 +13,14 @@ from typing import Any
 import tensorflow as tf
 
 from bridge.estimator import evaluation, training
-from bridge.estimator.errors import EstimatorError, EstimatorTypeError, UnsupportedEstimatorError
+from bridge.estimator.errors import EstimatorError, EstimatorTypeError
 from bridge.estimator.export import saved_model
 from bridge.estimator.functions import argument_names, call_by_name
-from bridge.estimator.input_pipeline import Input, ends, parse_input
+from bridge.estimator.input_pipeline import ends
 from bridge.estimator.keras_names import counted_by_graph
 from bridge.estimator.mode_keys import ModeKeys
 from bridge.estimator.model_fn import EstimatorSpec, checked_hooks, verify_model_fn
+from bridge.estimator.replicas import Alone, replicas_of
 from bridge.estimator.run_config import RunConfig, TaskType, default_session_config
 from bridge.estimator.warm_start import warm_start_settings
 
@@ -211,8 +213,9 @@ class Estimator:
         """
         own_hooks = self._evaluation_hooks(hooks, steps)
         checkpoint_path = checkpoint_path or self._latest_or_warn("evaluate")
-        with self._graph(self._config.eval_distribute):
-            prepared = self._prepare_evaluation(input_fn, own_hooks, checkpoint_path)
+        replicas = replicas_of(self._config.eval_distribute)
+        with self._graph(replicas):
+            prepared = self._prepare_evaluation(replicas, input_fn, own_hooks, checkpoint_path)
             return self._run_evaluation(prepared, checkpoint_path, self.eval_dir(name))
 
     def predict(
@@ -240,8 +243,9 @@ class Estimator:
         """
         own_hooks = checked_hooks(hooks)
         checkpoint_path = checkpoint_path or self._latest_or_warn("predict")
-        with self._graph(self._config.eval_distribute) as graph:
-            features, _, input_hooks = self._input(input_fn, ModeKeys.PREDICT)
+        alone = replicas_of(None)  # Strategies are for training and evaluation.
+        with self._graph(alone) as graph:
+            features, _, input_hooks = alone.read(self._input_fn(input_fn, ModeKeys.PREDICT))
             if not ends(features):
                 tf1.logging.warning(
                     "Input graph does not use tf.data.Dataset or contain a QueueRunner. That means predict yields forever. This is "
@@ -365,7 +369,7 @@ class Estimator:
             )
         with saved_model.Export(os.fspath(export_dir_base), as_text, assets_extra) as export:
             for mode, receiver_fn in graphs:
-                with self._graph(None):
+                with self._graph(replicas_of(None)):
                     receiver = receiver_fn()
                     labels = getattr(receiver, "labels", None)
                     spec = self._call_model_fn(receiver.features, labels, mode, self.config, is_export=True)
@@ -376,24 +380,31 @@ class Estimator:
 
     def _train(self, input_fn: Callable[..., Any], **how: Any) -> Any:
         """Builds the graph of a training and trains it; returns the last loss."""
-        with self._graph(self._config.train_distribute, self._device_fn()):
-            features, labels, input_hooks = self._input(input_fn, ModeKeys.TRAIN)
-            spec = self._call_model_fn(features, labels, ModeKeys.TRAIN, self.config)
+        config = self._config
+        replicas = replicas_of(config.train_distribute)
+        with self._graph(replicas, self._device_fn()):
+            data = replicas.read(self._input_fn(input_fn, ModeKeys.TRAIN))
+            spec = replicas.build(self._model(ModeKeys.TRAIN), data)
             if self._warm_start_settings is not None:
                 self._warm_start_settings.apply()
-            return training.train(spec, self._config, input_hooks=input_hooks, **how)
+            return training.train(spec, config, input_hooks=data.hooks, **how)
 
     def _evaluation_hooks(self, hooks: Iterable[Any] | None, steps: int | None) -> list[Any]:
         """Returns the user's hooks, and what stops after the steps."""
         return [*checked_hooks(hooks), *([] if steps is None else [evaluation.StopAfterRuns(steps)])]
 
     def _prepare_evaluation(
-        self, input_fn: Callable[..., Any], hooks: Iterable[Any], checkpoint_path: str | None
+        self,
+        replicas: Alone,
+        input_fn: Callable[..., Any],
+        hooks: Iterable[Any],
+        checkpoint_path: str | None,
     ) -> evaluation.Evaluation:
         """Builds an evaluation into the default graph, which has a global step."""
-        features, labels, input_hooks = self._input(input_fn, ModeKeys.EVAL)
-        spec = self._call_model_fn(features, labels, ModeKeys.EVAL, self.config)
-        prepared = evaluation.prepare(spec, [*input_hooks, *hooks])
+        model = self._model(ModeKeys.EVAL)
+        data = replicas.read(self._input_fn(input_fn, ModeKeys.EVAL))
+        spec = replicas.build(lambda features, labels: evaluation.with_loss(model(features, labels)), data)
+        prepared = evaluation.prepare(spec, [*data.hooks, *hooks])
         self._warm_start(checkpoint_path)
         return prepared
 
@@ -409,22 +420,18 @@ class Estimator:
         )
 
     @contextlib.contextmanager
-    def _graph(self, strategy: Any, device: Any = None) -> Iterator[tf.Graph]:
+    def _graph(self, replicas: Alone, device: Any = None) -> Iterator[tf.Graph]:
         """Makes a graph with seed and global step, which `device` places too, and has it as the default one."""
-        if strategy is not None:
-            raise UnsupportedEstimatorError(
-                f"RunConfig was given the strategy {type(strategy).__name__}, but a v1 graph trains on one device, or on a cluster with "
-                "parameter servers (TF_CONFIG). Leave the strategy out of RunConfig, or port the model to Keras: compile it in "
-                "strategy.scope() and call fit (bridge.MonitoredTrainingSession keeps hooks and checkpoints)."
-            )
         graph = tf.Graph()
-        with graph.as_default(), graph.device(device):
+        with graph.as_default(), graph.device(device), replicas.scope():
             tf1.set_random_seed(self._config.tf_random_seed)
             tf1.train.create_global_step(graph)
             yield graph
 
     def _device_fn(self) -> Any:
         config = self._config
+        if config.train_distribute is not None:  # It places the operations itself.
+            return None
         if config.device_fn is not None:
             return config.device_fn
         if config.num_ps_replicas == 0:
@@ -436,12 +443,26 @@ class Estimator:
             cluster=config.cluster_spec,
         )
 
-    def _input(self, input_fn: Callable[..., Any], mode: str) -> Input:
-        with tf.device("/cpu:0"):
-            return parse_input(self._call_input_fn(input_fn, mode))
+    def _input_fn(self, input_fn: Callable[..., Any], mode: str) -> Callable[..., Any]:
+        """Returns a function that calls an `input_fn`, with the context of a strategy or without."""
+        return functools.partial(self._call_input_fn, input_fn, mode)
 
-    def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
-        return call_by_name(input_fn, mode=mode, params=self.params, config=self.config)
+    def _call_input_fn(
+        self, input_fn: Callable[..., Any], mode: str, input_context: tf.distribute.InputContext | None = None
+    ) -> Any:
+        return call_by_name(
+            input_fn,
+            **self._offered(mode),
+            **({} if input_context is None else {"input_context": input_context}),
+        )
+
+    def _offered(self, mode: str) -> dict[str, Any]:
+        """Returns what an `input_fn` may ask for."""
+        return {"mode": mode, "params": self.params, "config": self.config}
+
+    def _model(self, mode: str) -> Callable[[Any, Any], EstimatorSpec]:
+        """Returns a function that calls the `model_fn` with features and labels."""
+        return lambda features, labels: self._call_model_fn(features, labels, mode, self.config)
 
     def _call_model_fn(
         self, features: Any, labels: Any, mode: str, config: RunConfig, *, is_export: bool = False

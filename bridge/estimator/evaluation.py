@@ -70,15 +70,14 @@ class Evaluation(NamedTuple):
     hooks: list[Any]
 
 
-def prepare(spec: EstimatorSpec, hooks: Sequence[Any]) -> Evaluation:
-    """Adds the loss's mean and the step to a spec's metrics.
+def with_loss(spec: EstimatorSpec) -> EstimatorSpec:
+    """Adds the loss's mean to a spec's metrics.
 
     Args:
       spec: What the `model_fn` returned in this graph.
-      hooks: The hooks before those of the spec.
 
     Returns:
-      The evaluation.
+      The spec with the metric.
 
     Raises:
       EstimatorError: (a ValueError) a metric is called `loss` or `global_step`.
@@ -91,6 +90,20 @@ def prepare(spec: EstimatorSpec, hooks: Sequence[Any]) -> Evaluation:
                 "something else."
             )
     metrics[LOSS] = tf1.metrics.mean(spec.loss)
+    return spec._replace(eval_metric_ops=metrics)
+
+
+def prepare(spec: EstimatorSpec, hooks: Sequence[Any]) -> Evaluation:
+    """Prepares the evaluation of a spec's metrics, and of the step.
+
+    Args:
+      spec: What `with_loss` returned.
+      hooks: The hooks before those of the spec.
+
+    Returns:
+      The evaluation.
+    """
+    metrics = spec.eval_metric_ops
     values = {name: metrics[name][0] for name in sorted(metrics)}
     update_op = tf.group(*(metrics[name][1] for name in sorted(metrics)))
     values[GLOBAL_STEP] = tf1.train.get_global_step()

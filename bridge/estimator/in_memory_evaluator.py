@@ -9,6 +9,7 @@ import tensorflow as tf
 
 from bridge.estimator.errors import EstimatorError
 from bridge.estimator.estimator import Estimator
+from bridge.estimator.replicas import replicas_of
 
 tf1 = tf.compat.v1
 _SessionRunHook: Any = tf1.train.SessionRunHook
@@ -58,9 +59,10 @@ class InMemoryEvaluatorHook(_SessionRunHook):
         """Builds the evaluation's graph."""
         self._timer.reset()
         self._runs = 0
-        with self._estimator._graph(None) as graph:
+        alone = replicas_of(None)
+        with self._estimator._graph(alone) as graph:
             self._graph = graph
-            self._evaluation = self._estimator._prepare_evaluation(self._input_fn, self._hooks, None)
+            self._evaluation = self._estimator._prepare_evaluation(alone, self._input_fn, self._hooks, None)
             for part in ("saver", "init_fn"):
                 if getattr(self._evaluation.scaffold, part) is not None:
                     raise EstimatorError(

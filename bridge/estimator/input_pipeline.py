@@ -26,13 +26,15 @@ class Input(NamedTuple):
     hooks: list[Any]
 
 
-class _DatasetHook(_SessionRunHook):
-    """Starts a dataset's iterator in each new session."""
+class IteratorHook(_SessionRunHook):
+    """Starts an iterator in each new session."""
 
     def __init__(self, iterator: Any) -> None:
+        """Takes the iterator."""
         self._initializer = iterator.initializer
 
     def after_create_session(self, session: Any, coord: Any) -> None:
+        """Starts it."""
         del coord
         session.run(self._initializer)
 
@@ -51,27 +53,46 @@ def parse_input(result: Any) -> Input:
     """
     hooks: list[Any] = []
     if isinstance(result, tf.data.Dataset):
-        iterator = _iterator(result)
-        hooks.append(_DatasetHook(iterator))
+        check_dataset(result)
+        iterator = tf1.data.make_initializable_iterator(result)
+        hooks.append(IteratorHook(iterator))
         result = iterator.get_next()
+    return Input(*features_and_labels(result), hooks)
+
+
+def features_and_labels(result: Any) -> tuple[Any, Any]:
+    """Returns features and labels, or None for these, of a pair or of features alone.
+
+    Args:
+      result: What an `input_fn` returned, or an element of its dataset.
+
+    Raises:
+      EstimatorError: (a ValueError) a tuple has another length than two.
+    """
     if isinstance(result, (list, tuple)):
         if len(result) != 2:
             raise EstimatorError(
                 f"input_fn should return (features, labels) as a len 2 tuple, but it returned {len(result)} values. Put several "
                 "features into a dict."
             )
-        return Input(result[0], result[1], hooks)
-    return Input(result, None, hooks)
+        return result[0], result[1]
+    return result, None
 
 
-def _iterator(dataset: Any) -> Any:
-    try:
-        return tf1.data.make_initializable_iterator(dataset)
-    except (RuntimeError, TypeError, ValueError) as error:
+def check_dataset(dataset: Any) -> None:
+    """Checks that a dataset belongs to the default graph.
+
+    Args:
+      dataset: The dataset.
+
+    Raises:
+      EstimatorError: (a ValueError) it was made in another graph, or eagerly.
+    """
+    if getattr(tf.data.experimental.to_variant(dataset), "graph", None) is not tf1.get_default_graph():
         raise EstimatorError(
-            f"The dataset that input_fn returned cannot be read in this call's graph ({error}). Make the whole dataset inside of "
+            f"The dataset that input_fn returned ({dataset!r}) cannot be read in this call's graph. Make the whole dataset inside of "
             "input_fn: one that was made before, in eager mode, belongs to no graph."
-        ) from error
+        )
 
 
 def ends(features: Any) -> bool:

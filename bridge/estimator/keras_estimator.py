@@ -78,6 +78,15 @@ def model_to_estimator(
     return KerasEstimator(keras_model, model_dir, config)
 
 
+def _check_one_replica(name: str, strategy: Any) -> None:
+    """Checks that a strategy changes nothing for a Keras model, which has the one of its own `compile`."""
+    if strategy is not None and strategy.num_replicas_in_sync > 1:
+        raise UnsupportedEstimatorError(
+            f"A Keras model is distributed by itself, not by RunConfig({name}=...). Make and compile it in strategy.scope(), leave the "
+            f"strategy out of RunConfig, and let input_fn give batches for all {strategy.num_replicas_in_sync} replicas together."
+        )
+
+
 def _no_model_fn(features: Any, mode: str) -> Any:
     raise UnsupportedEstimatorError(
         f"A Keras model behind an Estimator has no model_fn (for mode {mode!r}). Use its methods, or the model itself."
@@ -108,11 +117,12 @@ class KerasEstimator(Estimator):
 
     def _train(self, input_fn: Callable[..., Any], **how: Any) -> Any:
         config, model = self._config, self.keras_model
-        if config.num_ps_replicas or config.train_distribute is not None:
+        if config.num_ps_replicas:
             raise UnsupportedEstimatorError(
-                "A Keras model trains neither with parameter servers nor under RunConfig(train_distribute=...). Compile it in the "
-                "scope of its tf.distribute strategy, and leave these out."
+                "A Keras model does not train with parameter servers. Compile it in the scope of its tf.distribute strategy, and leave "
+                "them out."
             )
+        _check_one_replica("train_distribute", config.train_distribute)
         listeners, hooks = how["saving_listeners"], how["hooks"]
         if listeners and not (config.save_checkpoints_secs or config.save_checkpoints_steps):
             raise EstimatorError(
@@ -159,6 +169,7 @@ class KerasEstimator(Estimator):
         """Evaluates a checkpoint by `keras.Model.evaluate`, and writes events. Arguments as for `Estimator.evaluate`."""
         if steps is not None and steps <= 0:
             raise EstimatorError(f"Must specify steps > 0, given: {steps}. None is for the whole input.")
+        _check_one_replica("eval_distribute", self._config.eval_distribute)
         callbacks = [HookCallback(eval_hooks=made)] if (made := checked_hooks(hooks)) else []
         path = checkpoint_path or self._latest_or_warn("evaluate")
         with _eager(), self._weights_of(path):

@@ -11,6 +11,7 @@ import tensorflow as tf
 
 from bridge.estimator.errors import EstimatorError, EstimatorTypeError
 from bridge.estimator.functions import argument_names
+from bridge.estimator.strategies import check_cluster, check_strategy, chosen
 
 tf1 = tf.compat.v1
 
@@ -125,18 +126,20 @@ class RunConfig:
           keep_checkpoint_max: How many checkpoints stay; None or 0 for all.
           keep_checkpoint_every_n_hours: Every how many hours one stays for ever.
           log_step_count_steps: Steps between two lines of loss and speed; None for none.
-          train_distribute: A strategy of one process and device at most; others belong to Keras.
+          train_distribute: The strategy under which the model is trained: one of `tf.distribute` that keeps to one process,
+            such as MirroredStrategy or OneDeviceStrategy. Each replica gets a batch of its own.
           device_fn: A function of `op` that returns its device.
           protocol: The protocol of servers: None or "grpc".
           eval_distribute: As `train_distribute`, for evaluations.
-          experimental_distribute: Both in one.
+          experimental_distribute: Both in one, a `DistributeConfig`.
           experimental_max_worker_delay_secs: The longest wait before a worker starts.
           session_creation_timeout_secs: Seconds that a worker waits for the chief.
           checkpoint_save_graph_def: Whether graph.pbtxt and .meta files are written.
 
         Raises:
           EstimatorError: (a ValueError) a field, or TF_CONFIG, cannot be.
-          EstimatorTypeError: (a TypeError) `service` of TF_CONFIG is no dict.
+          EstimatorTypeError: (a TypeError) `service` of TF_CONFIG is no dict, or a strategy is none.
+          UnsupportedEstimatorError: a strategy is for TPUs, or spans processes.
         """
         if save_checkpoints_steps is _USE_DEFAULT and save_checkpoints_secs is _USE_DEFAULT:
             save_checkpoints_steps, save_checkpoints_secs = None, 600
@@ -159,15 +162,16 @@ class RunConfig:
             keep_checkpoint_max=keep_checkpoint_max,
             keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
             log_step_count_steps=log_step_count_steps,
-            train_distribute=train_distribute,
+            train_distribute=chosen("train_distribute", train_distribute, experimental_distribute),
             device_fn=device_fn,
             protocol=protocol,
-            eval_distribute=eval_distribute,
+            eval_distribute=chosen("eval_distribute", eval_distribute, experimental_distribute),
             experimental_distribute=experimental_distribute,
             experimental_max_worker_delay_secs=experimental_max_worker_delay_secs,
             session_creation_timeout_secs=session_creation_timeout_secs,
             checkpoint_save_graph_def=checkpoint_save_graph_def,
         )
+        check_cluster(self._strategies(), self._cluster(tf_config))
         self._find_place(tf_config)
         if session_config is None and self._cluster_spec:
             self._set(session_config=self._cluster_session_config())
@@ -205,7 +209,24 @@ class RunConfig:
             self._save_checkpoints_steps = None
         self._check()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> RunConfig:
+        """Copies the fields, but for strategies, which stand for devices and are the same in each copy."""
+        memo.update({id(strategy): strategy for strategy in self._strategies().values()})
+        made = type(self).__new__(type(self))
+        made.__dict__.update(copy.deepcopy(vars(self), memo))
+        return made
+
+    def _strategies(self) -> dict[str, Any]:
+        return {"train_distribute": self.train_distribute, "eval_distribute": self.eval_distribute}
+
+    def _cluster(self, tf_config: dict[str, Any]) -> dict[str, Any]:
+        """Returns the cluster of TF_CONFIG, or the one that a `DistributeConfig` has."""
+        remote = getattr(self.experimental_distribute, "remote_cluster", None)
+        return tf.train.ClusterSpec(remote or tf_config.get("cluster") or {}).as_dict()
+
     def _check(self) -> None:
+        for name, strategy in self._strategies().items():
+            check_strategy(name, strategy)
         for name, is_right, rule in (
             ("model_dir", bool, "non-empty"),
             ("save_summary_steps", _not_negative, ">= 0"),

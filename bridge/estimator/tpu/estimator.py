@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from bridge.estimator.errors import EstimatorError, UnsupportedEstimatorError
 from bridge.estimator.estimator import Estimator
-from bridge.estimator.functions import argument_names, call_by_name
+from bridge.estimator.functions import argument_names
 from bridge.estimator.mode_keys import ModeKeys
 from bridge.estimator.model_fn import EstimatorSpec
 from bridge.estimator.run_config import RunConfig as _RunConfig
@@ -103,10 +103,13 @@ class TPUEstimator(Estimator):
             warm_start_from=warm_start_from,
         )
 
-    def _call_input_fn(self, input_fn: Callable[..., Any], mode: str) -> Any:
+    def _call_input_fn(self, input_fn: Callable[..., Any], mode: str, input_context: Any = None) -> Any:
         _need_params(input_fn, "input_fn")
+        return super()._call_input_fn(input_fn, mode, input_context)
+
+    def _offered(self, mode: str) -> dict[str, Any]:
         params = _with(self.params, batch_size=self._batch_sizes[mode])
-        return call_by_name(input_fn, mode=mode, params=params, config=self.config)
+        return {**super()._offered(mode), "params": params}
 
     def _params_of_model(self, mode: str, is_export: bool) -> Any:
         batch_size = None if is_export else self._batch_sizes[mode]

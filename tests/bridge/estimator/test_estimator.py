@@ -33,12 +33,6 @@ def test_an_evaluation_returns_numpy_numbers_and_writes_its_events(tmp_path: Pat
     assert scalars(tmp_path / "eval_held_out", "loss") == [(5, pytest.approx(result["loss"]))]
 
 
-def test_an_evaluation_of_another_strategy_is_refused(tmp_path: Path) -> None:
-    config = {"eval_distribute": tf.distribute.OneDeviceStrategy("/cpu:0")}
-    with pytest.raises(UnsupportedEstimatorError, match="port the model to Keras"):
-        linear(tmp_path, config=config).evaluate(once)
-
-
 def test_a_dataset_made_before_in_eager_mode_is_refused(tmp_path: Path) -> None:
     before = once()
     with pytest.raises(EstimatorError, match="inside of input_fn"):

@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 from bridge import estimator as est
-from bridge.estimator.errors import EstimatorError, EstimatorTypeError, UnsupportedEstimatorError
+from bridge.estimator.errors import EstimatorError, EstimatorTypeError
 from tests.bridge.estimator.support import X, Y, dataset, linear, model_fn, once, trained
 from tests.bridge.support import TraceHook, phases, saved_steps, scalars
 
@@ -292,12 +292,6 @@ def test_epochs_of_callbacks_go_on_after_a_restart(tmp_path: Path) -> None:
     estimator.train(dataset, steps=6, callbacks=[look], steps_per_epoch=4)
     assert epochs == [0, 1, 1, 2]
     assert step_of(estimator) == 12
-
-
-def test_strategies_are_refused_with_the_way_to_keras(tmp_path: Path) -> None:
-    config = {"train_distribute": tf.distribute.OneDeviceStrategy("/cpu:0")}
-    with pytest.raises(UnsupportedEstimatorError, match=r"strategy\.scope"):
-        linear(tmp_path, config=config).train(dataset, steps=1)
 
 
 def test_the_program_stays_eager(tmp_path: Path) -> None:
