@@ -19,7 +19,7 @@ class Kept(enum.Enum):
     REBOUND = "the session's name is given to something else"
     CONTEXT = "another `with` or a class stands between the session and it"
     NESTED = "loops in loops"
-    CONDITION = "it goes on by another condition than should_stop()"
+    CONDITION = "it goes on by a condition that fit does not know"
     COUNT = "its number of rounds cannot be told before it begins"
     UNGUARDED = "it counts rounds without should_stop(), and hooks may stop the session"
     LEAVES = "return or raise leave it, or break and continue do before the run"
@@ -100,6 +100,8 @@ class Plan:
 
     Attributes:
       session: The session's name.
+      asked: Which part of the loop's condition asks should_stop(), where there are others; -1 for none.
+      has_condition: Whether there are others.
       guards: How many statements at the beginning of the body only ask should_stop().
       is_in_else: Whether the rest of the body is the `else` of that question.
       is_in_try: Whether what follows is a `try` whose handlers leave the loop.
@@ -118,6 +120,8 @@ class Plan:
     """
 
     session: str
+    asked: int
+    has_condition: bool
     guards: int
     is_in_else: bool
     is_in_try: bool
@@ -137,7 +141,12 @@ class Plan:
     @property
     def code(self) -> str:
         """The rule that writes it."""
-        return STEP_LOOPS if self.has_action or (self.before and not self.feeds) else BARE_LOOPS
+        return STEP_LOOPS if self.has_after or (self.before and not self.feeds) else BARE_LOOPS
+
+    @property
+    def has_after(self) -> bool:
+        """Whether a function is called after each step."""
+        return self.has_action or self.has_condition
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,8 @@ class Proof:
     ) -> None:
         self.file, self.loop, self.session, self.others = file, loop, session, others
         self.scope = file.names.scope_of(loop)
+        self.asked = -1
+        self.conditions: list[ast.expr] = []
         self.guards = 0
         self.is_in_else = False
         self.counter: str | None = None
@@ -81,10 +83,11 @@ class Proof:
         targets = self._targets(run, fetches)
         self._check_before(before, feed)
         self._check_action(action, targets)
+        self._check_conditions(action, targets)
         self._check_counter(before, feed, action, targets)
         kept = self._kept_names(before, action, targets)
         begun = self._begun(kept)
-        used = loaded(action)
+        used = loaded([*action, *self.conditions])
         values = tuple(
             Value(name, index, self._parameter(name) if name in kept else name)
             for name, index in targets.items()
@@ -93,6 +96,8 @@ class Proof:
         counter = self.counter if self.counter in used else None
         return Plan(
             session=self.session.name,
+            asked=self.asked,
+            has_condition=bool(self.conditions),
             guards=self.guards,
             is_in_else=self.is_in_else,
             is_in_try=bool(self.handlers),
@@ -105,7 +110,7 @@ class Proof:
             kept_after=tuple(sorted(kept & (stored(action) | set(targets)))),
             begun=begun,
             is_global=self.scope.kind == "module",
-            stops=any(isinstance(n, ast.Break) for n in _own_ways(action)),
+            stops=bool(self.conditions) or any(isinstance(n, ast.Break) for n in _own_ways(action)),
             has_action=bool(action) or bool(kept & set(targets)),
             raises=self.raises or bool(self.handlers),
         )
@@ -162,11 +167,16 @@ class Proof:
         demand(not loop.orelse, Kept.CONDITION)
         guarded = self._open_guard(loop.body[0])
         if isinstance(loop, ast.While):
-            if self._asks(loop.test, negated=True):
+            is_and = isinstance(loop.test, ast.BoolOp) and isinstance(loop.test.op, ast.And)
+            parts = loop.test.values if isinstance(loop.test, ast.BoolOp) and is_and else [loop.test]
+            asks = [i for i, part in enumerate(parts) if self._asks(part, negated=True)]
+            if asks:
                 self._close_guard()
-                return
-            demand(isinstance(loop.test, ast.Constant) and bool(loop.test.value), Kept.CONDITION)
-            demand(guarded or self._never_stops(), Kept.CONDITION)
+            self.asked = asks[0] if asks else -1
+            self.conditions = [part for i, part in enumerate(parts) if i != self.asked]
+            if len(self.conditions) == 1 and _is_true(self.conditions[0]):
+                self.conditions = []
+            demand(bool(asks) or guarded or self._never_stops(), Kept.CONDITION)
             return
         demand(isinstance(loop.target, ast.Name), Kept.COUNT)
         assert isinstance(loop.target, ast.Name)
@@ -416,6 +426,14 @@ class Proof:
         if refusal is not None:
             raise KeptError(Kept[refusal])
 
+    def _check_conditions(self, action: Sequence[ast.stmt], targets: dict[str, int | None]) -> None:
+        """What else the loop goes on by is asked before the first step, and after each one."""
+        asked = [ast.Expr(condition) for condition in self.conditions]
+        refusal = after_step.refusal(self.file, asked, stored(action) | set(targets))
+        demand(refusal is None, Kept.CONDITION)
+        if asked:
+            demand(not any(isinstance(n, ast.Continue) for n in _own_ways(action)), Kept.CONDITION)
+
     def _check_counter(
         self,
         before: Sequence[ast.stmt],
@@ -439,11 +457,12 @@ class Proof:
     ) -> set[str]:
         """The names that must stay those of the scope around: what others read, and what is kept from step to step."""
         kept: set[str] = set()
-        across = stored(before) & loaded(action)
+        across = stored(before) & loaded([*action, *self.conditions])
+        whole = [*map(ast.Expr, self.conditions), *self.body]
         caught = loaded(self.handlers) | stored(self.handlers)
         for name in stored(before) | stored(action) | set(targets):
             demand(name not in self.scope.elsewhere, Kept.GLOBALS)
-            is_carried = is_read_first(self.body, name)
+            is_carried = is_read_first(whole, name)
             if (
                 is_carried
                 or name in across
@@ -498,6 +517,10 @@ class Proof:
             number += 1
             choice = f"new_{name}_{number}"
         return choice
+
+
+def _is_true(condition: ast.expr) -> bool:
+    return isinstance(condition, ast.Constant) and bool(condition.value)
 
 
 def _own_ways(body: Sequence[ast.AST]) -> Iterator[ast.AST]:

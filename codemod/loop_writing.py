@@ -76,18 +76,16 @@ def written(node: cst.CSTNode, plan: Plan, words: Words) -> cst.FlattenSentinel[
             before = [*before, _return(_argument(call, "feed_dict", 1))]
         body = [*_kept_names(plan, plan.kept_before), *before]
         functions.append(_function(words.feed if plan.feeds else words.before, (), body, node.body, words))
-    if plan.has_action:
+    if plan.has_after:
         parameters = [value.parameter for value in plan.values]
         if plan.rounds and plan.rounds.counter:
             parameters.insert(0, plan.rounds.counter)
         kept = [_line(f"{v.name} = {v.parameter}") for v in plan.values if v.name != v.parameter]
         ways = _Ways(words.model, action, words.indent)
-        body = [*_kept_names(plan, plan.kept_after), *kept, *(ways.of(line) for line in action)]
+        ends = [_end(node, plan, words)] if plan.has_condition else []
+        body = [*_kept_names(plan, plan.kept_after), *kept, *(ways.of(line) for line in action), *ends]
         functions.append(_function(words.action, parameters, body, node.body, words))
-    new = [
-        *functions,
-        *_trained_by(call, plan, words, node.iter if isinstance(node, cst.For) else None, handlers),
-    ]
+    new = [*functions, *_trained_by(node, call, plan, words, handlers)]
     return cst.FlattenSentinel(_with_space(node, new, plan, words, len(functions)))
 
 
@@ -114,15 +112,34 @@ def _as_if(node: cst.BaseStatement | cst.Else | cst.If | None) -> cst.If:
     return cst.ensure_type(node, cst.If)
 
 
+def _condition(node: cst.While, plan: Plan) -> str:
+    """What a loop goes on by, besides should_stop()."""
+    parts: list[cst.BaseExpression] = []
+    rest = node.test
+    while isinstance(rest, cst.BooleanOperation) and isinstance(rest.operator, cst.And) and not rest.lpar:
+        parts.insert(0, rest.right)
+        rest = rest.left
+    parts.insert(0, rest)
+    return " and ".join(_code(part) for index, part in enumerate(parts) if index != plan.asked)
+
+
+def _end(node: cst.While | cst.For, plan: Plan, words: Words) -> cst.BaseStatement:
+    """Ends the training when the loop would not have gone on."""
+    test = f"not ({_condition(cst.ensure_type(node, cst.While), plan)})"
+    stop = cst.IndentedBlock([_line(f"{words.model}.stop_training = True")], indent=words.indent)
+    return cst.If(cst_tools.expression(test), stop)
+
+
 def _trained_by(
+    node: cst.While | cst.For,
     call: cst.Call,
     plan: Plan,
     words: Words,
-    rounds: cst.BaseExpression | None,
     handlers: Sequence[cst.ExceptHandler],
 ) -> list[cst.BaseStatement]:
     """The statements that train: the fit, in the `try` or `if` that it needs."""
-    some = plan.rounds is None or plan.rounds.is_some
+    rounds = node.iter if isinstance(node, cst.For) else None
+    some = (plan.rounds is None or plan.rounds.is_some) and not plan.has_condition
     deeper = len(words.indent) * (bool(handlers) + (not some))
     text = _fit(call, plan, replace(words, column=words.column + deeper), rounds)
     new = [_line(part) for part in text]
@@ -131,9 +148,10 @@ def _trained_by(
         left = [_without_break(handler, words.indent) for handler in handlers]
         new[-1:] = [cst.Try(block, handlers=left)]
     if not some:
-        assert rounds is not None
-        assert plan.rounds is not None
-        test = cst_tools.expression(f"{_number(rounds, plan)} > 0")
+        begins = (
+            f"{_number(rounds, plan)} > 0" if rounds else _condition(cst.ensure_type(node, cst.While), plan)
+        )
+        test = cst_tools.expression(begins)
         new[-1:] = [cst.If(test, cst.IndentedBlock(new[-1:], indent=words.indent))]
     return new
 
@@ -381,7 +399,7 @@ def _callbacks(plan: Plan, words: Words) -> str:
     actions = []
     if plan.before and not plan.feeds:
         actions.append(f"on_train_batch_begin=lambda batch, logs: {words.before}()")
-    if plan.has_action:
+    if plan.has_after:
         given = ["**logs"] if plan.values else []
         if plan.rounds and plan.rounds.counter:
             given.insert(0, f"batch + {plan.rounds.first}" if plan.rounds.first else "batch")

@@ -1,8 +1,8 @@
 """Loops that only run the train op are a `fit`.
 
 ## What it does
-A loop that runs one thing in the bridge's session, as long as the session wants, until the input ends, or a number of
-times, and does not look at the results, becomes `sess.fit(bridge.GraphModel(...))`. The session may be opened by a `with`,
+A loop that runs one thing in the bridge's session, as long as the session wants, until the input ends, a number of times,
+or while a condition holds, and does not look at the results, becomes `sess.fit(bridge.GraphModel(...))`. The session may be opened by a `with`,
 or assigned and closed by hand. What is fed is computed before each step, as it was. If statements follow the loop, the end
 of the input still skips them (`raise_at_end=True`), or is still caught where the loop caught it. Every other loop stays, on
 the bridge's session; `--statistics` and the JSON report say how many, and why. `--loops keep` leaves all of them.

@@ -536,6 +536,27 @@ def test_a_loop_whose_names_are_read_after_it(
     assert_same(program(whole, rows=size), tmp_path)
 
 
+CONDITIONS_OF_LOOPS = {
+    "behind the question": (WITH, "while not sess.should_stop() and number < 4:"),
+    "before and behind the question": (WITH, "while number < 9 and not sess.should_stop() and step < 3:"),
+    "of results": (WITH, "while (step or 0) < 3 and not sess.should_stop():"),
+    "false from the beginning": (WITH, "while not sess.should_stop() and number > 0:"),
+    "without a question": (NO_HOOKS, "while number < 4:"),
+}
+
+
+@pytest.mark.parametrize("size", [50, 2])
+@pytest.mark.parametrize(("opening", "header"), CONDITIONS_OF_LOOPS.values(), ids=CONDITIONS_OF_LOOPS)
+def test_a_loop_with_another_condition(opening: str, header: str, size: int, tmp_path: Path) -> None:
+    text = body(
+        "_, step = sess.run([train_op, global_step])\nnumber += 1\nprint(number, step)\nif number > 30: break",
+        opening,
+        header,
+    )
+    after = "    print('in it', step)\nprint('behind it', number, step)\n"
+    assert_same(program(f"number, step = 0, 0\n{text}{after}", rows=size), tmp_path)
+
+
 OPENED = {
     "assigned": """
         sess = {call}
@@ -742,7 +763,7 @@ def test_supervisors_that_are_the_bridge_s_session(tmp_path: Path) -> None:
     after = migrate(text, unsafe_fixes=True).text
     assert "Supervisor" not in after
     assert after.count("bridge.MonitoredTrainingSession(") == 3
-    assert after.count(".fit(") == 2
+    assert after.count(".fit(") == 3
     # The supervisor's threads look for the graph that TensorFlow 2's behaviour hides from them: a process of its own.
     before = swapped(text).replace("as tf\n", "as tf\ntf.disable_v2_behavior()\n", 1)
     printed = [alone(code, tmp_path / name) for name, code in (("after", after), ("before", before))]

@@ -100,7 +100,19 @@ KEPT = {
     "session rebound in the loop": (Kept.REBOUND, function(loop(f"{RUN}\nsess = data"))),
     "session of the module": (Kept.REBOUND, function(loop(RUN), first="    global sess\n")),
     # The header.
-    "another condition": (Kept.CONDITION, function(loop(RUN, "while not sess.should_stop() and n < 3:"))),
+    "another condition": (
+        Kept.CONDITION,
+        function(loop(RUN, "while not sess.should_stop() and data.more():")),
+    ),
+    "one of two conditions": (Kept.CONDITION, function(loop(RUN, "while not sess.should_stop() or n < 3:"))),
+    "a condition, and continue": (
+        Kept.CONDITION,
+        function(loop(f"{RUN}\nif n: continue\nn += 1", "while not sess.should_stop() and n < 3:")),
+    ),
+    "a condition on a name that is never begun": (
+        Kept.STATEMENTS,
+        function(loop("v = sess.run(loss)", "while not sess.should_stop() and v > 3:")),
+    ),
     "while else": (Kept.CONDITION, function(f"{loop(RUN)}\nelse:\n    print(1)")),
     "while something": (Kept.CONDITION, function(loop(RUN, "while n < 10:"))),
     "for in data": (
@@ -287,6 +299,9 @@ FITS = {
     "bare": function(loop(RUN)),
     "read after": function(loop("v = sess.run(loss)"), last="    return v\n"),
     "counted and read after": function(loop(f"{RUN}\nn += 1"), last="    return n\n"),
+    "another condition": function(
+        loop("v = sess.run(loss)\nn += v", "while not sess.should_stop() and n < 3:")
+    ),
     "a feed with state": function(loop("v = sess.run(loss, {x: best})\nbest = v")),
     "a feed that counts": function(loop("n += 1\nsess.run(loss, {x: n})")),
     "break": function(loop(f"{RUN}\nif n: break")),

@@ -12,9 +12,8 @@ def train(train_op, loss, x, hooks, steps, data, evaluate):
             while not sess.should_stop():
                 sess.run(train_op)
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
-        step = 0
-        while not sess.should_stop() and step < 10:
-            step = sess.run(train_op, {x: step})
+        while not sess.should_stop() and data.more():
+            sess.run(train_op)
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
         while not sess.should_stop():
             sess.run(train_op)

@@ -1,5 +1,6 @@
 # codemod: --unsafe-fixes
 """Supervisors that only open a session."""
+import keras
 import bridge
 import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()
@@ -21,11 +22,26 @@ def train(train_op, loss, init_op, server, config):
         scaffold=tf.train.Scaffold(init_op=init_op, saver=saver, init_fn=lambda scaffold, session: load(session)),
     ) as sess:
         step = 0
-        while not sess.should_stop() and step < 100:
-            _, value = sess.run([train_op, loss])
+
+        def after_step(value):
+            nonlocal step
             step += 1
             if value < 0.1:
-                break
+                model.stop_training = True
+            if not (step < 100):
+                model.stop_training = True
+
+        model = bridge.GraphModel(train_op, fetches={"value": loss})
+        if step < 100:
+            sess.fit(
+                model,
+                callbacks=[
+                    keras.callbacks.LambdaCallback(
+                        on_train_batch_end=lambda batch, logs: after_step(**logs)
+                    )
+                ],
+                verbose=0,
+            )
 
 
 with bridge.MonitoredTrainingSession(
