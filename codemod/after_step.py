@@ -345,12 +345,8 @@ def values_of(file: FileFacts, owner: ast.expr) -> Iterator[ast.expr | None]:
         for binding in file.names.lookup(owner.id, file.names.scope_of(owner)):
             yield value_at(file, binding.node)
     elif isinstance(owner, ast.Attribute):
-        for node in ast.walk(file.tree):
-            if (
-                isinstance(node, ast.Attribute)
-                and node.attr == owner.attr
-                and isinstance(node.ctx, ast.Store)
-            ):
+        for node in file.nodes(ast.Attribute):
+            if node.attr == owner.attr and isinstance(node.ctx, ast.Store):
                 yield value_at(file, node)
 
 

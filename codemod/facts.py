@@ -11,10 +11,10 @@ import functools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from codemod.layout import Layout, first_line
-from codemod.names import PACKAGES, Binding, Names, Scope, Use
+from codemod.names import PACKAGES, Binding, Names, Scope, Use, walked
 from codemod.proposals import Insertion, Make, Proposal, Written
 from codemod.reached import is_awaited, unreached
 from codemod.release import Tables
@@ -41,6 +41,10 @@ _BOTH_ERAS = (
 _V1_KERAS = frozenset({"tf.keras.backend.set_session", "tf.keras.backend.get_session"})
 
 _PREFERRED_ALIASES = {"tensorflow.compat.v1": ("tf", "tf1", "tfv1"), "tensorflow": ("tf", "tensorflow")}
+
+
+_RUNS = re.compile(r"__name__\s*==\s*['\"]__main__|['\"]__main__['\"]\s*==\s*__name__")
+_Node = TypeVar("_Node", bound=ast.AST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +91,7 @@ class FileFacts:
         self.layout = Layout(text)
         self.comments = Comments()
         self.names = Names(tree, tables)
+        self._nodes: dict[type[ast.AST], list[ast.AST]] = {}
         self.names.forget(unreached(self))
         self.needs: dict[NeededImport, None] = {}
         self.taken: set[ast.AST] = set()
@@ -94,7 +99,7 @@ class FileFacts:
         self.edited: set[ast.AST] = set()
         self.proposed: set[ast.AST] = set()
         self.loops: tuple[Loop, ...] = ()
-        self._index: dict[str, list[Use]] | None = None
+        self._parts: dict[str, list[Use]] = {}
 
     # -- Names -----------------------------------------------------------------------------------------------------
 
@@ -104,14 +109,13 @@ class FileFacts:
         Args:
           *names: Canonical names; one that ends in `.*` stands for all that is below it.
         """
-        index = self._index_of_uses()
         found: dict[ast.AST, Use] = {}
         for name in names:
             if name.endswith(".*"):
                 prefix = name[:-1]
                 found.update({u.node: u for u in self.names.chains if u.name.startswith(prefix)})
             else:
-                found.update({u.node: u for u in index.get(name, ())})
+                found.update({u.node: u for u in self._uses_of(name)})
         for use in sorted(found.values(), key=lambda u: (u.node.lineno, u.node.col_offset)):
             if use.root not in self.taken:
                 yield use
@@ -120,13 +124,22 @@ class FileFacts:
         """The same as `uses`, only those that are called; each has its `call`."""
         return (use for use in self.uses(*names) if use.call is not None)
 
-    def _index_of_uses(self) -> dict[str, list[Use]]:
-        if self._index is None:
-            self._index = {}
-            for chain in self.names.chains:
-                for part in self.names.parts(chain):
-                    self._index.setdefault(part.name, []).append(part)
-        return self._index
+    def _uses_of(self, name: str) -> list[Use]:
+        """The uses of one name, and the parts of longer ones that mean it."""
+        found = self._parts.get(name)
+        if found is None:
+            chains = self._chains_by_part.get(name, {})
+            found = [part for chain in chains for part in self.names.parts(chain) if part.name == name]
+            self._parts[name] = found
+        return found
+
+    @functools.cached_property
+    def _chains_by_part(self) -> dict[str, dict[Use, None]]:
+        index: dict[str, dict[Use, None]] = {}
+        for chain in self.names.chains:
+            for name in self.names.part_names(chain):
+                index.setdefault(name, {})[chain] = None
+        return index
 
     def name_of(self, node: ast.AST | None) -> str | None:
         """The canonical name that an expression means, or None."""
@@ -138,6 +151,18 @@ class FileFacts:
         return self.names.use_of(node)
 
     # -- The tree --------------------------------------------------------------------------------------------------
+
+    def nodes(self, kind: type[_Node]) -> list[_Node]:
+        """All nodes of one class, in the order of `ast.walk`."""
+        found = self._nodes.get(kind)
+        if found is None:
+            found = self._nodes[kind] = [node for node in self.walked if node.__class__ is kind]
+        return found  # type: ignore[return-value]
+
+    @functools.cached_property
+    def walked(self) -> list[ast.AST]:
+        """What `ast.walk` yields for the whole file, without operators; found once."""
+        return walked(self.tree)
 
     def parent(self, node: ast.AST) -> ast.AST | None:
         """What holds `node`; None for the module."""
@@ -167,9 +192,7 @@ class FileFacts:
     @functools.cached_property
     def is_program(self) -> bool:
         """Whether the file is run: it asks for `__main__`, calls `app.run`, or comes to a session or Estimator from its top level."""
-        if self.notebook or re.search(
-            r"__name__\s*==\s*['\"]__main__|['\"]__main__['\"]\s*==\s*__name__", self.text
-        ):
+        if self.notebook or ("__main__" in self.text and _RUNS.search(self.text)):
             return True
         runs = [
             use.node
@@ -210,7 +233,7 @@ class FileFacts:
 
     def all_uses(self, *names: str) -> Iterator[Use]:
         """The expressions that mean one of `names`, taken or not."""
-        return (use for name in names for use in self._index_of_uses().get(name, ()))
+        return (use for name in names for use in self._uses_of(name))
 
     @property
     def first_use(self) -> bool:
@@ -328,7 +351,7 @@ class FileFacts:
     def is_v1_anyway(self, binding: Binding) -> bool:
         """Whether the file itself sees to it that the name means v1: by another import of it, or `tf = tf.compat.v1`."""
         meaning = self.names.meaning(binding.name, binding.scope)
-        siblings = binding.scope.names.get(binding.name, ())
+        siblings = binding.scope.bindings(binding.name)
         return (meaning is not None and meaning[0] == "tensorflow.compat.v1") or any(
             b.raw == "tensorflow.compat.v1" for b in siblings
         )

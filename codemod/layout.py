@@ -7,6 +7,8 @@ and the separators that `str.splitlines` knows end no line.
 from __future__ import annotations
 
 import ast
+import functools
+import itertools
 import re
 from bisect import bisect_right
 from collections import Counter
@@ -28,14 +30,20 @@ class Layout:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.starts = [0, *(match.end() for match in LINE_END.finditer(text))]
         self._ascii = text.isascii()
         self._newline = ""
+
+    @functools.cached_property
+    def starts(self) -> list[int]:
+        """The offsets at which the lines start."""
+        if "\r" in self.text:
+            return [0, *(match.end() for match in LINE_END.finditer(self.text))]
+        return [0, *itertools.accumulate(len(line) + 1 for line in self.text.split("\n")[:-1])]
 
     def newline(self) -> str:
         """The line end that the text uses most; a line feed if it has none."""
         if not self._newline:
-            counts = Counter(LINE_END.findall(self.text))
+            counts = Counter(LINE_END.findall(self.text) if "\r" in self.text else ())
             self._newline = counts.most_common(1)[0][0] if counts else "\n"
         return self._newline
 

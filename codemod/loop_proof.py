@@ -495,7 +495,7 @@ class Proof:
         return any(node not in inside for node in self._bindings(name))
 
     def _bindings(self, name: str) -> list[ast.AST]:
-        return [binding.node for binding in self.scope.names.get(name, ())]
+        return [binding.node for binding in self.scope.bindings(name)]
 
     def _inside(self) -> set[ast.AST]:
         """What moves into functions: the loop without its handlers."""

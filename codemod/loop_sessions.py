@@ -46,17 +46,17 @@ class Session:
 
 def loops_of(file: FileFacts) -> Iterator[tuple[ast.While | ast.For, Session | None]]:
     """The loops over monitored sessions, with the session if it is the bridge's; the outermost of nested ones only."""
-    opening = {node for node in ast.walk(file.tree) if isinstance(node, ast.Call) and _opens(file, node)}
+    opening = {node for node in file.nodes(ast.Call) if _opens(file, node)}
     counted: set[ast.AST] = set()
-    for node in ast.walk(file.tree):  # From the outside in.
+    for node in file.walked:  # From the outside in.
         if not isinstance(node, LOOPS):
             continue
-        session = _session_of(file, node)
+        session = _session_of(file, node) if opening else None
         around = list(file.ancestors(node))
         inside = around[: around.index(session.home)] if session is not None else around
         if any(ancestor in counted for ancestor in inside):
             continue
-        if any(inner in opening for inner in ast.walk(node)):
+        if opening and any(inner in opening for inner in ast.walk(node)):
             continue  # A session of its own for each round.
         if session is not None or _is_over_another_session(file, node):
             counted.add(node)
@@ -152,7 +152,7 @@ class _Assigned:
         if name in names:
             return True
         names.add(name)
-        bindings = self._scope.names.get(name, [])
+        bindings = self._scope.bindings(name)
         if not bindings or name in self._scope.elsewhere:
             return False
         for binding in bindings:

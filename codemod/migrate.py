@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from codemod import python2, tables
+from codemod import python2, rewrite, tables
 from codemod.facts import FileFacts, NeededImport
 from codemod.layout import first_line, line_statement
 from codemod.notebook import Notebook, NotebookError
@@ -293,10 +293,11 @@ def parse(text: str) -> ast.Module:
 
 def _propose(facts: FileFacts) -> Iterator[tuple[str, Proposal]]:
     """What the rules say, without what comments hold back."""
+    known: dict[str, bool] = {}
     for rule in all_rules():
         if rule.reports_elsewhere or not facts.settings.wants(rule.code):
             continue
-        if not rule.trigger.search(facts.text):
+        if not rule.concerns(facts.text, known):
             continue
         for proposal in rule.check(facts):
             suppressed = facts.is_suppressed(proposal.node, rule.code)
@@ -360,8 +361,6 @@ def _write(
     insertions = list(dict.fromkeys(inserts))  # Two rules may want the same line in the same place.
     if not edits and not insertions and not remarks and not removals:
         return facts.text
-    from codemod import rewrite  # libcst is only loaded for files that change.
-
     try:
         text = rewrite.rewrite(facts, edits, insertions, remarks, removals)
         needed = _needed(facts, text, insertions)
@@ -376,13 +375,19 @@ _TODO_LINE = re.compile(r"#[ ]TODO\(codemod.*")
 def _needed(facts: FileFacts, text: str, insertions: Sequence[tuple[int, str]]) -> list[tuple[int, str]]:
     """The imports that the new text needs: those whose name occurs in it more often than in the old one."""
     lines = []
+    # Our own comments name what they speak of.
+    texts = [_TODO_LINE.sub("", each) for each in (text, facts.text)] if facts.needs else []
     for need in facts.needs:
-        name = re.compile(rf"\b{re.escape(need.line.rpartition(' ')[2])}\b")
-        # Our own comments name what they speak of.
-        new, old = (len(name.findall(_TODO_LINE.sub("", each))) for each in (text, facts.text))
+        name = re.compile(rf"{re.escape(need.line.rpartition(' ')[2])}\b")
+        # A boundary in front, looked for last, makes the search many times as fast.
+        new, old = (sum(_begins_word(each, m.start()) for m in name.finditer(each)) for each in texts)
         if new > old:
             lines.append(_import_place(facts, need))
     return lines
+
+
+def _begins_word(text: str, at: int) -> bool:
+    return not (at and (text[at - 1].isalnum() or text[at - 1] == "_"))
 
 
 def _import_place(facts: FileFacts, need: NeededImport) -> tuple[int, str]:

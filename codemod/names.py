@@ -58,8 +58,9 @@ _SKIPPED_FIELDS = frozenset(
         "str",
     ]
 )
+# From the last to the first, as they go onto a stack.
 _FIELDS: dict[type[ast.AST], tuple[str, ...]] = {
-    cls: tuple(f for f in cls._fields if f not in _SKIPPED_FIELDS)
+    cls: tuple(f for f in reversed(cls._fields) if f not in _SKIPPED_FIELDS or cls.__name__ == "TypeAlias")
     for cls in vars(ast).values()
     if isinstance(cls, type) and issubclass(cls, ast.AST)
 }
@@ -94,13 +95,32 @@ class Binding:
 
 @dataclass(slots=True, eq=False)
 class Scope:
-    """A scope of Python: its names, and the scope around it."""
+    """A scope of Python: its names, and the scope around it.
+
+    Attributes:
+      kind: What makes it.
+      node: The node that makes it.
+      parent: The scope around it.
+      names: The names that are bound in it. Most of them nobody asks about: what binds one in some other way is only its
+        node until `bindings` is asked.
+      elsewhere: The names that a `global` or `nonlocal` statement says are another scope's.
+      loads: Where names are read in it.
+    """
 
     kind: ScopeKind
     node: ast.AST
     parent: Scope | None
-    names: dict[str, list[Binding]] = field(default_factory=dict)
+    names: dict[str, list[Binding | ast.AST]] = field(default_factory=dict)
     elsewhere: dict[str, Literal["global", "nonlocal"]] = field(default_factory=dict)
+    loads: list[ast.Name] = field(default_factory=list)
+
+    def bindings(self, name: str) -> list[Binding]:
+        """What binds a name here, in the order of the file."""
+        found: list[Any] = self.names.get(name, [])
+        for index, item in enumerate(found):
+            if not isinstance(item, Binding):
+                found[index] = Binding(name, "other", item, self)
+        return found
 
 
 @dataclass(slots=True, eq=False)
@@ -143,6 +163,19 @@ class Use:
     call: ast.Call | None = None
 
 
+def walked(tree: ast.AST) -> list[ast.AST]:
+    """All nodes of a tree in the order of `ast.walk`, without those that say how a name is used, and operators."""
+    found = [tree]
+    for node in found:
+        for name in reversed(_FIELDS[node.__class__]):
+            value = getattr(node, name, None)
+            if value.__class__ is list:
+                found += [item for item in value if isinstance(item, ast.AST)]
+            elif isinstance(value, ast.AST):
+                found.append(value)
+    return found
+
+
 class Names:
     """The import table and the scopes of one file.
 
@@ -159,10 +192,12 @@ class Names:
         self.module = Scope("module", tree, None)
         self.scopes: dict[ast.AST, Scope] = {tree: self.module}
         self._scope = self.module
-        self._texts: list[tuple[int, int]] = []
+        self._coming: list[ast.AST | Scope] = []
+        self._texts: list[tuple[int, int]] | None = None
         self._loads: dict[str, list[tuple[ast.Name, Scope]]] = {}
         self._meanings: dict[tuple[str, int], tuple[str, Binding | None] | None] = {}
-        self._children(tree)
+        self._part_names: dict[tuple[str, int], tuple[str, ...]] = {}
+        self._walk(tree)
         self.stars = [i.raw for i in self.imports if i.binding is None]
         self.chains: list[Use] = sorted(
             self._find_chains(), key=lambda use: (use.node.lineno, use.node.col_offset)
@@ -173,6 +208,7 @@ class Names:
         """Lets go of what refers to each other, so that a file's memory is free at once and no collector is needed."""
         for scope in self.scopes.values():
             scope.names.clear()
+            scope.loads.clear()
         self._meanings.clear()
 
     def forget(self, nodes: set[ast.AST]) -> None:
@@ -187,63 +223,100 @@ class Names:
 
     # -- The walk --------------------------------------------------------------------------------------------------
 
-    def _visit(self, node: ast.AST) -> None:
-        visitor = _VISITORS.get(node.__class__)
-        if visitor is None:
-            self._children(node)
-        else:
-            visitor(self, node)
+    def _walk(self, tree: ast.Module) -> None:
+        """Visits the nodes in the order in which Python would come to them.
 
-    def _children(self, node: ast.AST) -> None:
-        parents = self.parents
-        for name in _FIELDS[node.__class__]:
-            value = getattr(node, name, None)
-            if value.__class__ is list:
-                for item in value:
-                    if isinstance(item, ast.AST):
-                        parents[item] = node
-                        self._visit(item)
-            elif isinstance(value, ast.AST):
+        Most of the time that the codemod takes for a file goes by here: no call for a node that has no part in names, and
+        what is still to come lies on a stack. A scope on the stack means that from here on names are its.
+        """
+        parents, coming, visitors = self.parents, self._coming, _VISITORS
+        attribute, name, load, call, constant = ast.Attribute, ast.Name, ast.Load, ast.Call, ast.Constant
+        push, pop = coming.append, coming.pop
+        read = self._scope.loads.append
+        push(tree)
+        while coming:
+            node: Any = pop()
+            kind = node.__class__
+            while kind is attribute:
+                value = node.value
                 parents[value] = node
-                self._visit(value)
+                node, kind = value, value.__class__
+            if kind is name:
+                if node.ctx.__class__ is load:
+                    read(node)
+                else:
+                    self._bind(node.id, node)
+            elif kind is call:
+                for keyword in reversed(node.keywords):
+                    value = keyword.value
+                    parents[keyword], parents[value] = node, keyword
+                    if value.__class__ is not constant:
+                        push(value)
+                for value in reversed(node.args):
+                    parents[value] = node
+                    if value.__class__ is not constant:
+                        push(value)
+                value = node.func
+                parents[value] = node
+                push(value)
+            elif kind is Scope:
+                self._scope = node
+                read = node.loads.append
+            elif (visitor := visitors.get(kind)) is not None:
+                visitor(self, node)
+            else:
+                for field_name in _FIELDS[kind]:
+                    value = getattr(node, field_name, None)
+                    if value.__class__ is list:
+                        for item in reversed(value):
+                            if isinstance(item, ast.AST):
+                                parents[item] = node
+                                push(item)
+                    elif isinstance(value, ast.AST):
+                        parents[value] = node
+                        if value.__class__ is not constant:
+                            push(value)
 
-    def _some(self, node: ast.AST, *children: ast.AST | None) -> None:
-        for child in children:
+    def _come(self, node: ast.AST, *children: ast.AST | None) -> None:
+        """Puts children on the stack, so that the first is the next."""
+        for child in reversed(children):
             if child is not None:
                 self.parents[child] = node
-                self._visit(child)
+                self._coming.append(child)
 
-    def _constant(self, node: ast.Constant) -> None:
-        if node.end_lineno != node.lineno:
-            self._texts.append((node.lineno, node.end_lineno or node.lineno))
-
-    def _f_string(self, node: ast.JoinedStr) -> None:
-        if node.end_lineno != node.lineno:
-            self._texts.append((node.lineno, node.end_lineno or node.lineno))
-        self._children(node)
+    def _come_all(self, node: ast.AST) -> None:
+        for name in _FIELDS[node.__class__]:
+            value = getattr(node, name, None)
+            self._come(node, *(value if isinstance(value, list) else [value]))
 
     def is_in_string(self, line: int) -> bool:
         """Whether a line is inside a string of several lines."""
+        if self._texts is None:
+            self._texts = [
+                (node.lineno, node.end_lineno or node.lineno)
+                for node in self.parents
+                if isinstance(node, ast.Constant | ast.JoinedStr)
+            ]
         return any(first < line <= last for first, last in self._texts)
 
-    def _attribute(self, node: ast.Attribute) -> None:
-        self.parents[node.value] = node
-        self._visit(node.value)
-
-    def _name(self, node: ast.Name) -> None:
-        if node.ctx.__class__ is ast.Load:
-            self._loads.setdefault(node.id, []).append((node, self._scope))
-        else:
-            self._bind(node.id, node)
-
     def _bind(self, name: str, node: ast.AST, scope: Scope | None = None) -> None:
-        self._add(Binding(name, "other", node, scope or self._scope))
+        scope = scope or self._scope
+        if scope.elsewhere and scope.elsewhere.get(name) == "global":
+            scope = self.module
+        known = scope.names.get(name)
+        if known is None:
+            scope.names[name] = [node]
+        else:
+            known.append(node)
 
     def _add(self, binding: Binding) -> None:
         scope = binding.scope
         if scope.elsewhere and scope.elsewhere.get(binding.name) == "global":
             scope = binding.scope = self.module
         scope.names.setdefault(binding.name, []).append(binding)
+
+    def _constant(self, node: ast.Constant) -> None:
+        """Nothing is named in one."""
 
     def _import(self, node: ast.Import) -> None:
         for alias in node.names:
@@ -266,30 +339,30 @@ class Names:
             self.imports.append(Import(node, alias, raw, binding, self._scope))
 
     def _assign(self, node: ast.Assign) -> None:
-        self._some(node, node.value)
+        for target in reversed(node.targets):
+            if not isinstance(target, ast.Name):
+                self._come(node, target)
         for target in node.targets:
-            self.parents[target] = node
             if isinstance(target, ast.Name):
+                self.parents[target] = node
                 self._bind_value(target, node.value)
-            else:
-                self._visit(target)
+        self._come(node, node.value)
 
     def _annotated(self, node: ast.AnnAssign) -> None:
-        self._some(node, node.annotation, node.value)
-        self.parents[node.target] = node
         if isinstance(node.target, ast.Name):
+            self.parents[node.target] = node
             self._bind_value(node.target, node.value)
+            self._come(node, node.annotation, node.value)
         else:
-            self._visit(node.target)
+            self._come(node, node.annotation, node.value, node.target)
 
     def _bind_value(self, target: ast.Name, value: ast.expr | None) -> None:
-        kind: Literal["alias", "none", "other"] = "other"
         if isinstance(value, ast.Constant) and value.value is None:
-            kind = "none"
+            self._add(Binding(target.id, "none", target, self._scope, value=value))
         elif isinstance(value, ast.Name | ast.Attribute) and _is_chain(value):
-            kind = "alias"
-        binding = Binding(target.id, kind, target, self._scope, value=value)
-        self._add(binding)
+            self._add(Binding(target.id, "alias", target, self._scope, value=value))
+        else:
+            self._bind(target.id, target)
 
     def _walrus(self, node: ast.NamedExpr) -> None:
         scope = self._scope
@@ -297,67 +370,68 @@ class Names:
             scope = scope.parent
         self.parents[node.target] = node
         self._bind(node.target.id, node.target, scope)
-        self._some(node, node.value)
+        self._come(node, node.value)
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> None:
         self._bind(node.name, node)
-        self._some(node, *node.decorator_list, node.returns)
+        inner = self._inner_scope("function", node)
+        parameters = getattr(node, "type_params", ())
+        for parameter in parameters:
+            self._bind(parameter.name, parameter, inner)
+        self._bind_parameters(node.args, inner)
+        self._come(node, *parameters, *node.body)
+        self._coming.append(inner)
         self._parameters(node, node.args)
-        outer, self._scope = self._scope, self._new_scope("function", node)
-        for parameter in getattr(node, "type_params", ()):
-            self._bind(parameter.name, parameter)
-            self._some(node, parameter)
-        self._bind_parameters(node.args)
-        self._some(node, *node.body)
-        self._scope = outer
+        self._come(node, *node.decorator_list, node.returns)
 
     def _lambda(self, node: ast.Lambda) -> None:
+        inner = self._inner_scope("function", node)
+        self._bind_parameters(node.args, inner)
+        self._come(node, node.body)
+        self._coming.append(inner)
         self._parameters(node, node.args)
-        outer, self._scope = self._scope, self._new_scope("function", node)
-        self._bind_parameters(node.args)
-        self._some(node, node.body)
-        self._scope = outer
 
     def _parameters(self, node: ast.AST, args: ast.arguments) -> None:
         """Defaults and annotations are evaluated outside of the function."""
         self.parents[args] = node
-        for arg in _all_parameters(args):
+        self._come(args, *args.defaults, *args.kw_defaults)
+        for arg in reversed(_all_parameters(args)):
             self.parents[arg] = args
-            self._some(arg, arg.annotation)
-        self._some(args, *args.defaults, *args.kw_defaults)
+            if arg.annotation is not None:
+                self._come(arg, arg.annotation)
 
-    def _bind_parameters(self, args: ast.arguments) -> None:
+    def _bind_parameters(self, args: ast.arguments, scope: Scope) -> None:
         for arg in _all_parameters(args):
-            self._bind(arg.arg, arg)
+            self._bind(arg.arg, arg, scope)
 
     def _class(self, node: ast.ClassDef) -> None:
         self._bind(node.name, node)
-        self._some(node, *node.decorator_list, *node.bases, *node.keywords)
-        outer, self._scope = self._scope, self._new_scope("class", node)
+        inner = self._inner_scope("class", node)
         for parameter in getattr(node, "type_params", ()):
-            self._bind(parameter.name, parameter)
-        self._some(node, *node.body)
-        self._scope = outer
+            self._bind(parameter.name, parameter, inner)
+        self._come(node, *node.body)
+        self._coming.append(inner)
+        self._come(node, *node.decorator_list, *node.bases, *node.keywords)
 
     def _comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp) -> None:
         first = node.generators[0]
-        self._some(first, first.iter)  # Evaluated in the scope around.
-        outer, self._scope = self._scope, self._new_scope("comprehension", node)
-        for generator in node.generators:
+        inner = self._inner_scope("comprehension", node)
+        if isinstance(node, ast.DictComp):
+            self._come(node, node.key, node.value)
+        else:
+            self._come(node, node.elt)
+        for generator in reversed(node.generators):
             self.parents[generator] = node
-            self._some(
+            self._come(
                 generator, generator.target, None if generator is first else generator.iter, *generator.ifs
             )
-        if isinstance(node, ast.DictComp):
-            self._some(node, node.key, node.value)
-        else:
-            self._some(node, node.elt)
-        self._scope = outer
+        self._coming.append(inner)
+        self._come(first, first.iter)  # Evaluated in the scope around.
 
     def _handler(self, node: ast.ExceptHandler) -> None:
         if node.name:
             self._bind(node.name, node)
-        self._children(node)
+        self._come_all(node)
 
     def _global(self, node: ast.Global | ast.Nonlocal) -> None:
         for name in node.names:
@@ -367,10 +441,12 @@ class Names:
         name = node.rest if isinstance(node, ast.MatchMapping) else node.name
         if name:
             self._bind(name, node)
-        self._children(node)
+        self._come_all(node)
 
-    def _new_scope(self, kind: ScopeKind, node: ast.AST) -> Scope:
+    def _inner_scope(self, kind: ScopeKind, node: ast.AST) -> Scope:
+        """A scope inside the present one, which goes on when all that is now put on the stack is done."""
         scope = self.scopes[node] = Scope(kind, node, self._scope)
+        self._coming.append(self._scope)
         return scope
 
     # -- Meaning ---------------------------------------------------------------------------------------------------
@@ -383,10 +459,9 @@ class Names:
             if first or current.kind != "class":
                 place = current.elsewhere.get(name)
                 if place == "global":
-                    return self.module.names.get(name, [])
-                found = current.names.get(name)
-                if found and place != "nonlocal":
-                    return found
+                    return self.module.bindings(name)
+                if name in current.names and place != "nonlocal":
+                    return current.bindings(name)
             first = False
             current = current.parent
         return []
@@ -443,7 +518,14 @@ class Names:
 
     def loads(self, name: str) -> list[tuple[ast.Name, Scope]]:
         """Where a name is read, and in which scope."""
-        return self._loads.get(name, [])
+        found = self._loads.get(name)
+        if found is None:
+            found = [
+                (node, scope) for scope in self.scopes.values() for node in scope.loads if node.id == name
+            ]
+            found.sort(key=lambda load: (load[0].lineno, load[0].col_offset))
+            self._loads[name] = found
+        return found
 
     def scope_of(self, node: ast.AST) -> Scope:
         """The scope in which an expression or statement is evaluated (near enough: of what stands around it)."""
@@ -473,40 +555,56 @@ class Names:
                 top = parent
             longest = self._by_node.get(top)
             if longest is not None:
-                return self._part(longest, node)
+                return next(part for part in self.parts(longest) if part.node is node)
         return use
 
     def parts(self, use: Use) -> Iterator[Use]:
         """The use and the shorter ones inside it: of `tf.train.Saver` also `tf.train` and `tf`."""
         yield use
-        node: ast.expr = use.node
+        node, raw = use.node, use.raw
         while isinstance(node, ast.Attribute):
+            raw = raw[: -1 - len(node.attr)]
+            assert isinstance(node.value, ast.Name | ast.Attribute)
             node = node.value
-            if isinstance(node, ast.Name | ast.Attribute):
-                yield self._part(use, node)
+            yield Use(node, self.tables.canonical(raw), raw, use.root, use.binding)
 
-    def _part(self, use: Use, node: ast.Attribute | ast.Name) -> Use:
-        raw = use.raw[: len(use.raw) - (len(_tail(use.node)) - len(_tail(node)))]
-        return Use(node, self.tables.canonical(raw), raw, use.root, use.binding)
+    def part_names(self, use: Use) -> tuple[str, ...]:
+        """The names of the parts of a use, without the parts."""
+        depth, node = 0, use.node
+        while node is not use.root:
+            assert isinstance(node, ast.Attribute)
+            assert isinstance(node.value, ast.Name | ast.Attribute)
+            depth, node = depth + 1, node.value
+        found = self._part_names.get((use.raw, depth))
+        if found is None:
+            pieces = use.raw.split(".")
+            raws = (".".join(pieces[: len(pieces) - cut]) for cut in range(depth + 1))
+            found = self._part_names[use.raw, depth] = tuple(map(self.tables.canonical, raws))
+        return found
 
     def _find_chains(self) -> Iterator[Use]:
-        parents = self.parents
-        for name, loads in self._loads.items():
-            for root, scope in loads:
-                found = self.meaning(name, scope)
-                if found is None:
-                    continue
-                raw, binding = found
-                package = raw.partition(".")[0]
-                if package not in PACKAGES:
-                    continue
-                node: ast.Attribute | ast.Name = root
-                parent = parents.get(node)
-                while isinstance(parent, ast.Attribute):
-                    raw += f".{parent.attr}"
-                    node, parent = parent, parents.get(parent)
-                call = parent if isinstance(parent, ast.Call) and parent.func is node else None
-                yield Use(node, self.tables.canonical(raw), raw, root, binding, call)
+        for scope in self.scopes.values():
+            known: dict[str, tuple[str, Binding | None] | None] = {}
+            for root in scope.loads:
+                name = root.id
+                if name in known:
+                    found = known[name]
+                else:
+                    found = self.meaning(name, scope)
+                    if found is not None and found[0].partition(".")[0] not in PACKAGES:
+                        found = None
+                    known[name] = found
+                if found is not None:
+                    yield self._chain(root, *found)
+
+    def _chain(self, root: ast.Name, raw: str, binding: Binding | None) -> Use:
+        node: ast.Attribute | ast.Name = root
+        parent = self.parents.get(node)
+        while isinstance(parent, ast.Attribute):
+            raw += f".{parent.attr}"
+            node, parent = parent, self.parents.get(parent)
+        call = parent if isinstance(parent, ast.Call) and parent.func is node else None
+        return Use(node, self.tables.canonical(raw), raw, root, binding, call)
 
 
 def _is_inside(owner: ast.AST, child: ast.AST) -> bool:
@@ -548,9 +646,6 @@ _VISITORS: dict[type[ast.AST], Callable[[Names, Any], None]] = {}
 _VISITORS.update(
     {
         ast.Constant: Names._constant,
-        ast.JoinedStr: Names._f_string,
-        ast.Attribute: Names._attribute,
-        ast.Name: Names._name,
         ast.Import: Names._import,
         ast.ImportFrom: Names._import_from,
         ast.Assign: Names._assign,

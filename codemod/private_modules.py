@@ -8,12 +8,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from codemod.api_files import IMPORT, split_alias
+from codemod.api_files import imports
 
-_STAR_IMPORT = re.compile(r"^from[ \t]+(\S+)[ \t]+import[ \t]+\*", re.MULTILINE)
+# These two are searched for behind a line end, which is many times as fast as `^`: texts are given one in front.
+_STAR_IMPORT = re.compile(r"\nfrom[ \t]+(\S+)[ \t]+import[ \t]+\*")
+_TOP_LEVEL = re.compile(r"\n(?=[^\s#)\]}])")
 
 # What stands at the top level defines names of a module, and what stands in the blocks of its `try` and `if`.
-_TOP_LEVEL = re.compile(r"^(?=[^\s#)\]}])", re.MULTILINE)
 _BLOCK = re.compile(r"(?:try|except|else|finally|if|elif|with|for|while)\b")
 _DEFINITION = re.compile(r"^[ \t]*(?:async )?(?:def|class) (\w+)", re.MULTILINE)
 _ASSIGNMENT = re.compile(r"^[ \t]*((?:\w+ *(?:, *\w+ *)*=(?!=) *)+|\w+ *:(?=[^=\n]+=)|^\w+: )", re.MULTILINE)
@@ -37,6 +38,7 @@ class PrivateModules:
         self._packages = frozenset(module.rpartition(".")[0] for module in modules)
         self._sources: dict[str, str | None] = {}
         self._checked: dict[str, bool] = {}
+        self._imports: dict[str, dict[str, str]] = {}
         self._definitions: dict[str, frozenset[str]] = {}
         self._tops: dict[str, frozenset[str]] = {}
 
@@ -76,7 +78,7 @@ class PrivateModules:
             text = self._source(module)
             defined = frozenset("*") if text is None else self._own_names(module, text)
             self._definitions[module] = defined  # Seen by modules that import each other.
-            for origin in _STAR_IMPORT.findall(text or ""):
+            for origin in _star_imports(text or ""):
                 known = origin.startswith("tensorflow.") and not origin.endswith("_pb2")
                 brought = self._defined(origin) if known else frozenset("*")
                 defined |= {name for name in brought if not name.startswith("_")}
@@ -102,21 +104,32 @@ class PrivateModules:
     def imported_from(self, module: str, symbol: str) -> str:
         """Where a private module has a name from, if it only imports it; else an empty string."""
         text = self._source(module) or ""
-        for origin, several, single, alias in IMPORT.findall(text):
-            for name, asname in [(single, alias)] if single else map(split_alias, several.split(",")):
-                if (asname or name) == symbol:
-                    return f"{origin}.{name}"
+        origins = self._imports.get(module)
+        if origins is None:
+            origins = self._imports[module] = {}
+            for origin, name, public in imports(text):
+                origins.setdefault(public, f"{origin}.{name}")
+        if symbol in origins:
+            return origins[symbol]
         if self._folder is not None and symbol not in self._own_names(module, text):
-            for origin in _STAR_IMPORT.findall(text):
+            for origin in _star_imports(text):
                 if origin.startswith("tensorflow.") and symbol in self._defined(origin):
                     return f"{origin}.{symbol}"
         return ""
 
 
+def _star_imports(text: str) -> list[str]:
+    """The modules of which a module's text imports all names."""
+    found: list[str] = _STAR_IMPORT.findall(f"\n{text}")
+    return found
+
+
 def _top_names(text: str) -> frozenset[str]:
     """What a module's text defines or imports by name at its top level."""
     names: set[str] = set()
-    for statement in _TOP_LEVEL.split(_ONLY_TF1.sub(r"\1", text)):
+    if "if tf2.enabled():" in text:
+        text = _ONLY_TF1.sub(r"\1", text)
+    for statement in _TOP_LEVEL.split(f"\n{text}"):
         if not _BLOCK.match(statement):
             statement = (
                 statement.partition("\n")[0] if statement.startswith(("def ", "class ", "@")) else statement

@@ -53,6 +53,33 @@ class Written:
         return self.name if dotted and dotted[0] == source else None
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class Restated:
+    """Makes a simple statement, such as an import, others on lines of their own, or none.
+
+    Nearly all statements that go or change stand alone on their lines: for them no tree is made either.
+
+    Attributes:
+      make: Does it to the libcst node of the statement's line, however it is written.
+      lines: The statements that stand there then; none if it goes.
+      plain: Whether they are right only if the old statement is written as `ast.unparse` writes it.
+    """
+
+    make: Make
+    lines: tuple[str, ...] = ()
+    plain: bool = True
+
+    def __call__(
+        self, node: cst.CSTNode
+    ) -> cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]:
+        """Does it to a libcst node."""
+        return self.make(node)
+
+    def fits(self, node: ast.AST, source: str) -> bool:
+        """Whether the lines are right for a statement with this text."""
+        return not self.lines or not self.plain or ast.unparse(node) == source
+
+
 @dataclass(frozen=True, slots=True)
 class Insertion:
     """A line of code that goes in as it is.

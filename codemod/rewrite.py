@@ -1,36 +1,30 @@
-"""Writes the edits into a file's text with libcst, and leaves everything else byte for byte.
+"""Writes the edits into a file's text, and leaves everything else byte for byte.
 
-What turns one dotted name into another is written into the text as it is. Only the statements that hold any other edit are
-parsed: a statement's lines, or just the header of a compound statement, are
-cut out, given the `if 1:` or `try:` that their indentation or keyword needs, and parsed. The `ast` nodes of the edits are
-found again by their position, which both trees agree on. One transformer then applies the edits from the inside out.
+What turns one dotted name into another, and imports that stand alone on their lines, are written into the text as they
+are. Only the statements that hold any other edit are parsed by libcst (`codemod.rewrite_tree`): a statement's lines, or just
+the header of a compound statement, are cut out for it, given the `if 1:` or `try:` that their indentation or keyword needs.
 """
 
 from __future__ import annotations
 
 import ast
-import dataclasses
 import itertools
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from codemod.layout import begins_line, first_line, indent_step, line_statement, siblings
-from codemod.proposals import Make, Written
+from codemod.layout import begins_line, first_line, line_statement, siblings
+from codemod.proposals import Make, Restated, Written
 
 if TYPE_CHECKING:
     from codemod.facts import FileFacts
 
-import libcst as cst
-from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
-
-Span: TypeAlias = tuple[int, int, int, int]
 Edit: TypeAlias = tuple[ast.AST, Make]
 
 
-_END = re.compile(r"[ \t]*(?:\r\n|\r|\n)?\Z")
+_REST_OF_LINE = re.compile(r"[ \t]*(?:#[^\r\n]*)?(?:\r\n|\r|\n)?\Z")
 
 
 class RewriteError(Exception):
@@ -38,7 +32,7 @@ class RewriteError(Exception):
 
 
 @dataclass(slots=True)
-class _Unit:
+class Unit:
     """Some whole lines that are parsed on their own.
 
     Attributes:
@@ -92,22 +86,52 @@ def rewrite(
         return _rewrite(facts, _TopUnits(facts), edits, insertions, comments, removals)
 
 
-def _plain(facts: FileFacts, edits: Sequence[Edit]) -> dict[ast.AST, tuple[int, int, str]]:
+_Piece: TypeAlias = tuple[int, int, str]
+
+
+def _plain(facts: FileFacts, units: _Units, edits: Sequence[Edit]) -> dict[ast.AST, _Piece]:
     """The edits that need no tree, with the places and texts that they change; without those that lie in each other."""
-    found: list[tuple[int, int, str, ast.AST]] = []
+    found: list[tuple[_Piece, ast.AST]] = []
     for node, make in edits:
-        if not isinstance(make, Written) or in_f_string(facts, node):
-            continue
-        line, column, end, end_column = facts.layout.span(node)
-        start = facts.layout.offset(line, column)
-        source = facts.layout.text[start : facts.layout.offset(end, end_column)]
-        new = make.text(node, source)
-        if new is not None:
-            found.append((start, start + len(source), new, node))
-    found.sort(key=lambda place: place[:2])
-    if any(later[0] < former[1] for former, later in itertools.pairwise(found)):
+        if isinstance(make, Written):
+            piece = _written(facts, node, make)
+        elif isinstance(make, Restated) and isinstance(node, ast.stmt):
+            piece = _restated(facts, units.whole(node), node, make)
+        else:
+            piece = None
+        if piece is not None:
+            found.append((piece, node))
+    found.sort(key=lambda place: place[0][:2])
+    if any(later[0][0] < former[0][1] for former, later in itertools.pairwise(found)):
         return {}
-    return {node: (start, end, new) for start, end, new, node in found}
+    return {node: piece for piece, node in found}
+
+
+def _place(facts: FileFacts, node: ast.AST) -> tuple[int, int]:
+    line, column, end, end_column = facts.layout.span(node)
+    return facts.layout.offset(line, column), facts.layout.offset(end, end_column)
+
+
+def _written(facts: FileFacts, node: ast.AST, make: Written) -> _Piece | None:
+    if in_f_string(facts, node):
+        return None
+    start, end = _place(facts, node)
+    new = make.text(node, facts.layout.text[start:end])
+    return None if new is None else (start, end, new)
+
+
+def _restated(facts: FileFacts, unit: Unit, statement: ast.stmt, make: Restated) -> _Piece | None:
+    text = facts.layout.text
+    start, end = _place(facts, statement)
+    before, after = text[unit.start : start], text[end : unit.end]
+    if before.strip(" \t") or not _REST_OF_LINE.match(after) or not make.fits(statement, text[start:end]):
+        return None
+    if not make.lines:  # A block may not be left empty.
+        return None if unit.before and unit.alone else (unit.start, unit.end, "")
+    newline = facts.layout.newline()
+    if len(make.lines) > 1 and after != newline:
+        return None  # Something stands behind one of them.
+    return start, end, f"{newline}{before}".join(make.lines)
 
 
 def in_f_string(facts: FileFacts, node: ast.AST) -> bool:
@@ -125,7 +149,7 @@ def _rewrite(
 ) -> str:
     layout = facts.layout
     newline = layout.newline()
-    plain = _plain(facts, edits)
+    plain = _plain(facts, finder, edits)
     units = _merged(finder, [edit for edit in edits if edit[0] not in plain])
     pieces = [(start, end, "") for start, end in removals if not any(u.start < start < u.end for u in units)]
     starts = [unit.start for unit in units]
@@ -156,10 +180,10 @@ def _rewrite(
         else:
             indent = layout.indent(line).lstrip("\f")
             pieces.append((offset, offset, "".join(f"{indent}{text}{newline}" for text in lines)))
-    config: cst.PartialParserConfig = cst.PartialParserConfig(
-        default_indent=indent_step(facts.tree, layout), default_newline=newline
-    )
-    pieces += [(unit.start, unit.end, _rewritten(facts, unit, config)) for unit in units]
+    if units:
+        from codemod import rewrite_tree  # libcst is only loaded for files that need it.
+
+        pieces += [(unit.start, unit.end, rewrite_tree.rewritten(facts, unit)) for unit in units]
     return _spliced(layout.text, pieces)
 
 
@@ -183,14 +207,14 @@ class _Units:
         self.facts = facts
         self.layout = facts.layout
 
-    def unit(self, node: ast.AST) -> _Unit:
+    def unit(self, node: ast.AST) -> Unit:
         if not isinstance(node, ast.stmt):
             header = self._header(node)
             if header is not None:
                 return header
         return self.whole(self.facts.statement(node))
 
-    def whole(self, statement: ast.stmt) -> _Unit:
+    def whole(self, statement: ast.stmt) -> Unit:
         block = siblings(self.facts, statement)
         first = last = block.index(statement)
         while first and (block[first - 1].end_lineno or 0) >= first_line(block[first]):
@@ -208,7 +232,7 @@ class _Units:
             return self.whole(self.facts.statement(parent))
         indent = self.layout.indent(line)
         newline = self.layout.newline()
-        return _Unit(
+        return Unit(
             self.layout.starts[line - 1],
             self.layout.next_line(block[last].end_lineno or line),
             line,
@@ -216,7 +240,7 @@ class _Units:
             alone=first == 0 and last == len(block) - 1,
         )
 
-    def _header(self, node: ast.AST) -> _Unit | None:
+    def _header(self, node: ast.AST) -> Unit | None:
         """The lines from a compound statement's keyword to its first inner statement, if `node` is between them."""
         owner: ast.AST | None = node
         while owner is not None and not isinstance(owner, ast.stmt | ast.ExceptHandler | ast.match_case):
@@ -240,7 +264,7 @@ class _Units:
             before += f"{indent}try:{newline}{indent} pass{newline}"
         elif self._is_elif(owner):
             before += f"{indent}if 1:{newline}{indent} pass{newline}"
-        return _Unit(
+        return Unit(
             self.layout.starts[line - 1],
             self.layout.starts[inner - 1],
             line,
@@ -264,13 +288,13 @@ class _Units:
 class _TopUnits(_Units):
     """Finds the lines of whole statements at the file's top level."""
 
-    def unit(self, node: ast.AST) -> _Unit:
+    def unit(self, node: ast.AST) -> Unit:
         return self.whole(self.facts.top_statement(node))
 
 
-def _merged(units: _Units, edits: Sequence[Edit]) -> list[_Unit]:
+def _merged(units: _Units, edits: Sequence[Edit]) -> list[Unit]:
     """One unit for edits whose lines overlap."""
-    found: list[_Unit] = []
+    found: list[Unit] = []
     for node, make in edits:
         unit = units.unit(node)
         unit.edits.append((node, make))
@@ -278,9 +302,9 @@ def _merged(units: _Units, edits: Sequence[Edit]) -> list[_Unit]:
     return _united(found)
 
 
-def _united(found: list[_Unit]) -> list[_Unit]:
+def _united(found: list[Unit]) -> list[Unit]:
     found.sort(key=lambda unit: (unit.start, -unit.end))
-    result: list[_Unit] = []
+    result: list[Unit] = []
     for unit in found:
         if result and unit.start < result[-1].end:
             result[-1].edits += unit.edits
@@ -289,238 +313,3 @@ def _united(found: list[_Unit]) -> list[_Unit]:
         else:
             result.append(unit)
     return result
-
-
-# ---------------------------------------------------------------------------------------------------------------------
-# Parsing them and finding the places again.
-
-
-def _rewritten(facts: FileFacts, unit: _Unit, config: cst.PartialParserConfig) -> str:
-    text = facts.layout.text[unit.start : unit.end]
-    # A form feed at the start of a line is nothing to Python, and libcst loses one at the start of a text.
-    feeds = text[: len(text) - len(text.lstrip("\f"))]
-    source = unit.before + text[len(feeds) :] + unit.after
-    if unit.after and not text.endswith(("\n", "\r")):
-        raise RewriteError(f"the statement in line {unit.line} ends without a line end")
-    # libcst takes a lone carriage return for the end of a line and writes another: give it what it knows.
-    lone = "\r" in source and "\n" not in source
-    if lone:
-        source = source.replace("\r", "\n")
-        config = dataclasses.replace(config, default_newline="\n")
-    module = _parse(source, config, unit)
-    positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
-    finder = _Finder(facts, unit, positions, len(feeds))
-    targets: dict[cst.CSTNode, list[Make]] = {}
-    for node, make in unit.edits:
-        targets.setdefault(finder.find(node), []).append(make)
-    for statement, lines in unit.comments:
-        targets.setdefault(finder.find(statement), []).append(_commented(lines))
-    editor = _Editor(targets, positions)
-    changed = module.visit(editor)
-    if len(editor.reached) < len(targets):
-        raise RewriteError(f"an edit of the statement in line {unit.line} was not reached")
-    code = changed.code.replace("\n", "\r") if lone else changed.code
-    if not unit.before and not changed.body:
-        return feeds  # libcst would leave an empty line.
-    if unit.before and not unit.alone and isinstance(changed.body[0], cst.If) and not _inner(changed.body[0]):
-        return feeds  # Nor does a block that has other statements need a `pass`.
-    if not code.startswith(unit.before) or not code.endswith(unit.after):
-        raise RewriteError(f"the statement in line {unit.line} did not keep its surroundings")
-    return feeds + _ending_as(text, code[len(unit.before) : len(code) - len(unit.after)])
-
-
-def _ending_as(old: str, new: str) -> str:
-    """Gives replaced lines the end that the old ones had: blanks, another line end than the file's, or none."""
-    end, ours = _END.search(old), _END.search(new)
-    return new[: ours.start()] + end[0] if new and end and ours else new
-
-
-def _inner(wrapper: cst.If) -> Sequence[cst.CSTNode]:
-    return wrapper.body.body
-
-
-def _parse(source: str, config: cst.PartialParserConfig, unit: _Unit) -> cst.Module:
-    try:
-        module = cst.parse_module(source, config)
-    except (cst.ParserSyntaxError, RecursionError) as error:
-        raise RewriteError(
-            f"libcst cannot read the statement in line {unit.line}: {_first_line(error)}"
-        ) from error
-    if module.code != source:
-        raise RewriteError(f"libcst does not give back the statement in line {unit.line} as it was")
-    return module
-
-
-def _first_line(error: BaseException) -> str:
-    return getattr(error, "message", str(error)).partition("\n")[0]
-
-
-_STATEMENTS: dict[type[ast.AST], tuple[type[cst.CSTNode], ...]] = {
-    ast.FunctionDef: (cst.FunctionDef,),
-    ast.AsyncFunctionDef: (cst.FunctionDef,),
-    ast.ClassDef: (cst.ClassDef,),
-    ast.For: (cst.For,),
-    ast.AsyncFor: (cst.For,),
-    ast.While: (cst.While,),
-    ast.If: (cst.If,),
-    ast.With: (cst.With,),
-    ast.AsyncWith: (cst.With,),
-    ast.Try: (cst.Try,),
-    ast.Match: (cst.Match,),
-}
-if hasattr(ast, "TryStar"):
-    _STATEMENTS[ast.TryStar] = (cst.TryStar,)
-
-
-class _Finder:
-    """Finds the libcst node that stands where an `ast` node stands."""
-
-    def __init__(
-        self, facts: FileFacts, unit: _Unit, positions: Mapping[cst.CSTNode, CodeRange], feeds: int
-    ) -> None:
-        self.facts = facts
-        self.unit = unit
-        self.feeds = feeds
-        self.lines_before = unit.before.count("\n") or unit.before.count("\r")
-        self.by_span: dict[Span, list[cst.CSTNode]] = {}
-        self.by_start: dict[tuple[int, int], list[cst.CSTNode]] = {}
-        for node, where in positions.items():
-            span = (where.start.line, where.start.column, where.end.line, where.end.column)
-            self.by_span.setdefault(span, []).append(node)
-            self.by_start.setdefault(span[:2], []).append(node)
-        self.positions = positions
-
-    def find(self, node: ast.AST) -> cst.CSTNode:
-        line, column, end, end_column = self.facts.layout.span(node)
-        column -= self.feeds if line == self.unit.line else 0
-        end_column -= self.feeds if end == self.unit.line else 0
-        shift = self.lines_before + 1 - self.unit.line
-        if isinstance(node, ast.stmt):
-            kinds = _STATEMENTS.get(type(node), (cst.SimpleStatementLine,))
-            found = self._of_kind(self.by_start.get((line + shift, column), ()), kinds)
-        elif in_f_string(self.facts, node):
-            found = self._by_order(node)
-        else:
-            span = (line + shift, column, end + shift, end_column)
-            found = self._of_kind(self.by_span.get(span, ()), self._kinds(node))
-        if found is None:
-            raise RewriteError(f"the place in line {line}, column {column + 1} is not found again")
-        return found
-
-    def _kinds(self, node: ast.AST) -> tuple[type[cst.CSTNode], ...]:
-        if isinstance(node, ast.keyword):
-            return (cst.Arg,)
-        if isinstance(node, ast.alias):
-            return (cst.ImportAlias,)
-        if isinstance(node, ast.withitem):
-            return (cst.WithItem,)
-        if isinstance(node, ast.arg):
-            return (cst.Param,)
-        known = getattr(cst, type(node).__name__, None)
-        return (
-            (known,)
-            if isinstance(known, type) and issubclass(known, cst.BaseExpression)
-            else (cst.BaseExpression,)
-        )
-
-    def _of_kind(
-        self, nodes: Iterable[cst.CSTNode], kinds: tuple[type[cst.CSTNode], ...]
-    ) -> cst.CSTNode | None:
-        return next((n for n in nodes if isinstance(n, kinds)), None)
-
-    def _by_order(self, node: ast.AST) -> cst.CSTNode | None:
-        """Before Python 3.12 `ast` has no true positions inside f-strings: take the n-th of the same text there."""
-        text = ast.unparse(node)
-        strings = [n for n in self._f_strings() if self._inside_unit(n)]
-        same = [
-            n
-            for string in strings
-            for n in _depth_first(string)
-            if type(n) is type(node) and ast.unparse(n) == text
-        ]
-        kind = self._kinds(node)
-        module = cst.Module([])
-        candidates: list[cst.CSTNode] = []
-        for string in self.positions:
-            if isinstance(string, cst.FormattedString):
-                candidates += [n for n in _cst_depth_first(string) if isinstance(n, kind)]
-        wanted = re.sub(r"\s", "", text)
-        spelled = [n for n in candidates if _squeezed(module.code_for_node(n)) == _squeezed(wanted)]
-        return spelled[same.index(node)] if node in same and len(spelled) == len(same) else None
-
-    def _f_strings(self) -> Iterator[ast.JoinedStr]:
-        for node in _depth_first(self.facts.tree):
-            if isinstance(node, ast.JoinedStr) and not in_f_string(self.facts, node):
-                yield node
-
-    def _inside_unit(self, node: ast.AST) -> bool:
-        offset = self.facts.layout.starts[getattr(node, "lineno", 1) - 1]
-        return self.unit.start <= offset < self.unit.end
-
-
-def _squeezed(code: str) -> str:
-    return re.sub(r"\s", "", code).replace('"', "'").strip("()")
-
-
-def _depth_first(node: ast.AST) -> Iterator[ast.AST]:
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(list(ast.iter_child_nodes(current))))
-
-
-def _cst_depth_first(node: cst.CSTNode) -> Iterator[cst.CSTNode]:
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(list(current.children)))
-
-
-class _Editor(cst.CSTTransformer):
-    """Applies the edits, from the inside out, and looks only where there are any."""
-
-    def __init__(
-        self, targets: dict[cst.CSTNode, list[Make]], positions: Mapping[cst.CSTNode, CodeRange]
-    ) -> None:
-        super().__init__()
-        self.targets = targets
-        self.positions = positions
-        self.reached: set[cst.CSTNode] = set()
-        self.places = [_ordered(positions[node]) for node in targets]
-
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        if isinstance(node, cst.BaseParenthesizableWhitespace | cst.TrailingWhitespace):
-            return False
-        if not isinstance(node, cst.BaseExpression | cst.BaseSmallStatement | cst.SimpleStatementLine):
-            return True  # Positions of definitions and parameter lists do not hold all that belongs to them.
-        where = self.positions.get(node)
-        if where is None:
-            return True
-        start, end = _ordered(where)
-        return any(start <= a and b <= end for a, b in self.places)
-
-    def on_leave(  # type: ignore[override]
-        self, original_node: cst.CSTNode, updated_node: cst.CSTNode
-    ) -> cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]:
-        result: cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode] = updated_node
-        for make in self.targets.get(original_node, ()):
-            self.reached.add(original_node)
-            if not isinstance(result, cst.CSTNode):
-                break
-            result = make(result)
-        return result
-
-
-def _ordered(where: CodeRange) -> tuple[tuple[int, int], tuple[int, int]]:
-    return (where.start.line, where.start.column), (where.end.line, where.end.column)
-
-
-def _commented(lines: list[str]) -> Make:
-    def make(node: cst.CSTNode) -> cst.CSTNode:
-        leading: Sequence[cst.EmptyLine] = getattr(node, "leading_lines", ())
-        new = [cst.EmptyLine(comment=cst.Comment(line)) for line in lines]
-        return node.with_changes(leading_lines=[*leading, *new])
-
-    return make

@@ -107,9 +107,19 @@ def _results(files: Sequence[Found], job: Job, workers: int) -> Iterator[FileRes
         else:
             waiting.append((found.path, None))
     if waiting:
+        if workers > 1:
+            waiting = deque(sorted(waiting, key=_size, reverse=True))
         _load()
         for outcome in _Pool(min(workers, len(waiting)), job).run(waiting):
             yield _written(outcome) if job.write and outcome.new is not None else outcome.result
+
+
+def _size(task: Task) -> int:
+    """A file's size. The large ones go first, so that at the end no worker is left alone with one."""
+    try:
+        return os.stat(task[0]).st_size  # noqa: PTH116 - a tenth of the time of Path.stat
+    except OSError:
+        return 0  # The worker will say what is the matter.
 
 
 def _written(outcome: Outcome) -> FileResult:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 # Every name below `bridge.estimator` that stands for a thing of TensorFlow's, by the part of the package that holds it.
@@ -102,6 +103,7 @@ class Place:
         return self.symbol in PARTS
 
 
+@functools.lru_cache(4096)
 def place(name: str) -> Place | None:
     """Finds a canonical name in `bridge.estimator`.
 
@@ -153,6 +155,7 @@ def before(name: str) -> str:
     )
 
 
+@functools.lru_cache(4096)
 def is_estimators(name: str) -> bool:
     """Whether a canonical name is, or is below, a module that held Estimators."""
     return any(name == package or name.startswith(f"{package}.") for package in (*_PUBLIC, *_BY_LEAF))

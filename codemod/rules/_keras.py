@@ -79,8 +79,8 @@ def graph_uses(file: FileFacts) -> Iterator[Use]:
 
 def method_calls(file: FileFacts, names: frozenset[str]) -> Iterator[ast.Call]:
     """The calls of methods of these names, of whatever object."""
-    for node in ast.walk(file.tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in names:
+    for node in file.nodes(ast.Call):
+        if isinstance(node.func, ast.Attribute) and node.func.attr in names:
             yield node
 
 

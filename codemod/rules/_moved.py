@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from codemod.facts import FileFacts
 from codemod.names import Binding, Import, Use
-from codemod.proposals import Make, Proposal
+from codemod.proposals import Make, Proposal, Restated, Written
 from codemod.results import Fix
 
 if TYPE_CHECKING:
@@ -127,7 +127,7 @@ def _statements(file: FileFacts, groups: _Groups, belongs: Callable[[str], bool]
 
 def _new_import(file: FileFacts, imported: Import, find: Find) -> Target | None:
     binding, statement = imported.binding, imported.statement
-    if binding is None or len(binding.scope.names[binding.name]) != 1:
+    if binding is None or len(binding.scope.bindings(binding.name)) != 1:
         return None
     if isinstance(statement, ast.Import) and (len(statement.names) > 1 or not imported.alias.asname):
         return None
@@ -174,7 +174,7 @@ def _import_edit(
     return file.edit(
         statement,
         f"{home} is {targets[0].name}: {lines[0]}",
-        _replaced(lines),
+        Restated(_replaced(lines), tuple(lines), plain=False),
         takes=tuple(settled),
         fix="unsafe" if lost or any(target.fix == "unsafe" for target in targets) else "safe",
         why=targets[0].why,
@@ -202,13 +202,7 @@ def _replaced(lines: list[str]) -> Make:
 
 def written(name: str) -> Make:
     """Writes an expression as another dotted name."""
-
-    def make(node: cst.CSTNode) -> cst.CSTNode:
-        from codemod import cst_tools
-
-        return cst_tools.written_as(node, name)
-
-    return make
+    return Written(name)
 
 
 def _one(file: FileFacts, use: Use, find: Find) -> Iterator[Proposal]:

@@ -39,6 +39,7 @@ Only a comment is written.
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from dataclasses import replace
 
@@ -241,6 +242,7 @@ def _finding(file: FileFacts, node: ast.AST, what: str, remedy: str) -> Proposal
     )
 
 
+@functools.lru_cache(4096)
 def _missing(name: str) -> tuple[str, str] | None:
     """What to say of a canonical name, and where to go ("" if nobody knows); None if it is none of ours, or is there."""
     for package, remedy in _PACKAGES.items():

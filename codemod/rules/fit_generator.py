@@ -84,9 +84,8 @@ _SAMPLES = ("samples_per_epoch", "nb_val_samples", "val_samples")
 
 def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes the present method for each call."""
-    own = {
-        node.name for node in ast.walk(file.tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    }
+    own = {node.name for node in file.nodes(ast.FunctionDef)}
+    own |= {node.name for node in file.nodes(ast.AsyncFunctionDef)}
     for call in _keras.method_calls(file, frozenset(_METHODS)):
         assert isinstance(call.func, ast.Attribute)
         if call.func.attr not in own:

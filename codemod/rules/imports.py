@@ -54,7 +54,7 @@ from typing import TYPE_CHECKING
 
 from codemod.facts import FileFacts
 from codemod.names import Binding, Import, Use
-from codemod.proposals import Make, Proposal, Written
+from codemod.proposals import Make, Proposal, Restated, Written
 from codemod.results import Fix
 
 if TYPE_CHECKING:
@@ -285,7 +285,7 @@ def goes(file: FileFacts, imported: Import, gone: set[ast.AST]) -> bool:
         )
     if exists or file.path.endswith("__init__.py") or binding.raw == "tensorflow":
         return False
-    others = [n for n in ast.walk(file.tree) if isinstance(n, ast.Name) and n.id == binding.name]
+    others = any(name.id == binding.name for name in file.nodes(ast.Name))
     return not others and "__all__" not in file.text
 
 
@@ -321,7 +321,25 @@ def _without(file: FileFacts, statement: ast.Import | ast.ImportFrom, dropped: s
         )
 
     message = f"import of {names} is no longer needed"
-    return _moving(file.edit(statement, message, make, fix=fix(file, statement, dropped)), dropped)
+    left = (_spelled(statement, [_alias(a) for a in keep]),) if keep else ()
+    edit = file.edit(statement, message, Restated(make, left), fix=fix(file, statement, dropped))
+    return _moving(edit, dropped)
+
+
+def _spelled(statement: ast.Import | ast.ImportFrom, names: Sequence[str], module: str = "") -> str:
+    """An import of other names, perhaps from another module, in one line."""
+    if isinstance(statement, ast.Import):
+        return f"import {', '.join(names)}"
+    module = module or "." * statement.level + (statement.module or "")
+    return f"from {module} import {', '.join(names)}"
+
+
+def _alias(alias: ast.alias, name: str = "") -> str:
+    """An imported name, or another one that the file goes on knowing by the same name."""
+    if not name or name == alias.name:
+        return f"{alias.name} as {alias.asname}" if alias.asname else alias.name
+    local = alias.asname or alias.name
+    return name if name == local else f"{name} as {local}"
 
 
 def fix(file: FileFacts, statement: ast.stmt, dropped: set[ast.alias]) -> Fix:
@@ -425,7 +443,16 @@ def from_import(statement: ast.ImportFrom, targets: dict[ast.alias, Target]) -> 
         lines += [cst.SimpleStatementLine([statement]) for statement in new[1:]]
         return cst.FlattenSentinel(lines)
 
-    return make
+    return make if statement.level else Restated(make, _from_lines(statement, targets))
+
+
+def _from_lines(statement: ast.ImportFrom, targets: dict[ast.alias, Target]) -> tuple[str, ...]:
+    groups: dict[str, list[str]] = {t.module: [] for t in targets.values() if t.module}
+    for alias in statement.names:
+        target = targets[alias]
+        if target.module:
+            groups[target.module].append(_alias(alias, "" if alias.name == "*" else target.name))
+    return tuple(_spelled(statement, names, module) for module, names in groups.items())
 
 
 def _separated(new: list[cst.BaseSmallStatement], old: cst.ImportFrom) -> list[cst.BaseSmallStatement]:
@@ -468,7 +495,7 @@ def _dead_aliases(file: FileFacts, gone: set[ast.AST]) -> Iterator[Proposal]:
             and isinstance(statement, ast.Assign)
             and len(statement.targets) == 1
         ):
-            yield file.edit(statement, f"{value.name} is no longer needed", _remove, takes=(value,))
+            yield file.edit(statement, f"{value.name} is no longer needed", Restated(_remove), takes=(value,))
 
 
 def _remove(node: cst.CSTNode) -> cst.RemovalSentinel:

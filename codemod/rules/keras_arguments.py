@@ -62,8 +62,8 @@ def check(file: FileFacts) -> Iterator[Proposal]:
         assert use.call is not None
         yield from _optimizer(file, use.call, use.name)
     if _keras.uses_keras(file):
-        for node in ast.walk(file.tree):
-            if isinstance(node, ast.Attribute) and node.attr == "lr" and _is_optimizer(node.value):
+        for node in file.nodes(ast.Attribute):
+            if node.attr == "lr" and _is_optimizer(node.value):
                 yield file.edit(node, "an optimizer's lr is its learning_rate", _attribute("learning_rate"))
 
 

@@ -240,7 +240,7 @@ def test_a_folder_that_is_no_tensorflow_is_refused(tmp_path: Path) -> None:
 
 def test_nothing_of_the_codemod_imports_tensorflow() -> None:
     program = (
-        "import sys, codemod.cli, codemod.migrate, codemod.rewrite, codemod.run, codemod.discover\n"
+        "import sys, codemod.cli, codemod.migrate, codemod.rewrite_tree, codemod.run, codemod.discover\n"
         "from codemod import rules, tables; rules.all_rules(); tables.load()\n"
         "print([m for m in sys.modules if m.split('.')[0] in ('tensorflow', 'keras', 'bridge', 'numpy')])"
     )
