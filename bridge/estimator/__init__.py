@@ -38,7 +38,6 @@ from bridge.estimator.mode_keys import ModeKeys
 from bridge.estimator.model_fn import EstimatorSpec
 from bridge.estimator.run_config import RunConfig
 from bridge.estimator.specs import EvalSpec, TrainSpec
-from bridge.estimator.strategies import DistributeConfig
 from bridge.estimator.symbols import missing
 from bridge.estimator.train_and_evaluate import train_and_evaluate
 from bridge.estimator.warm_start import VocabInfo, WarmStartSettings
@@ -49,7 +48,6 @@ __all__ = [
     "CheckpointSaverListener",
     "DNNClassifier",
     "DNNRegressor",
-    "DistributeConfig",
     "Estimator",
     "EstimatorSpec",
     "EvalSpec",

@@ -11,7 +11,7 @@ import tensorflow as tf
 
 from bridge.estimator.errors import EstimatorError, EstimatorTypeError
 from bridge.estimator.functions import argument_names
-from bridge.estimator.strategies import check_cluster, check_strategy, chosen
+from bridge.estimator.strategies.checks import check_cluster, check_strategy, chosen
 
 tf1 = tf.compat.v1
 
@@ -131,7 +131,7 @@ class RunConfig:
           device_fn: A function of `op` that returns its device.
           protocol: The protocol of servers: None or "grpc".
           eval_distribute: As `train_distribute`, for evaluations.
-          experimental_distribute: Both in one, a `DistributeConfig`.
+          experimental_distribute: Both in one, a `bridge.estimator.strategies.DistributeConfig`.
           experimental_max_worker_delay_secs: The longest wait before a worker starts.
           session_creation_timeout_secs: Seconds that a worker waits for the chief.
           checkpoint_save_graph_def: Whether graph.pbtxt and .meta files are written.
@@ -220,7 +220,7 @@ class RunConfig:
         return {"train_distribute": self.train_distribute, "eval_distribute": self.eval_distribute}
 
     def _cluster(self, tf_config: dict[str, Any]) -> dict[str, Any]:
-        """Returns the cluster of TF_CONFIG, or the one that a `DistributeConfig` has."""
+        """Returns the cluster of TF_CONFIG, or the one that a `bridge.estimator.strategies.DistributeConfig` has."""
         remote = getattr(self.experimental_distribute, "remote_cluster", None)
         return tf.train.ClusterSpec(remote or tf_config.get("cluster") or {}).as_dict()
 

@@ -28,6 +28,9 @@ _BELOW = {
         build_parsing_serving_input_receiver_fn build_raw_serving_input_receiver_fn
     """,
     "inputs": "numpy_input_fn pandas_input_fn",
+    "strategies": """
+        CollectiveAllReduceStrategy DistributeConfig MirroredStrategy OneDeviceStrategy ParameterServerStrategy all_reduce
+    """,
     "tpu": "InputPipelineConfig RunConfig TPUConfig TPUEstimator TPUEstimatorSpec",
 }
 

@@ -151,7 +151,7 @@ def test_a_summary_op_of_each_replica_is_written(tmp_path: Path) -> None:
 
 def test_a_config_and_its_copies_have_the_same_strategy(tmp_path: Path) -> None:
     strategy = two()
-    config = est.RunConfig(experimental_distribute=est.DistributeConfig(strategy, strategy))
+    config = est.RunConfig(experimental_distribute=strategies.DistributeConfig(strategy, strategy))
     made = linear(tmp_path, config={"train_distribute": strategy})
     assert config.replace(save_summary_steps=3).train_distribute is strategy
     assert made.config.train_distribute is strategy
@@ -292,7 +292,7 @@ def test_a_strategy_does_not_span_the_processes_of_a_cluster(monkeypatch: pytest
     in_cluster(monkeypatch, {"chief": ["a:1"]})
     assert est.RunConfig(train_distribute=strategy).is_chief
     monkeypatch.delenv("TF_CONFIG")
-    remote = est.DistributeConfig(strategy, remote_cluster={"worker": ["a:1", "b:1"]})
+    remote = strategies.DistributeConfig(strategy, remote_cluster={"worker": ["a:1", "b:1"]})
     with pytest.raises(UnsupportedEstimatorError, match="several processes"):
         est.RunConfig(experimental_distribute=remote)
     assert est.RunConfig(train_distribute=workers).train_distribute is workers

@@ -1,0 +1,8 @@
+# codemod: --no-todo
+import tensorflow.compat.v1 as tf
+
+
+def fit(build, data):
+    with tf.contrib.distribute.MirroredStrategy(num_gpus=2).scope():
+        model = build()
+    model.fit(data)
