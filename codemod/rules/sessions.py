@@ -3,8 +3,9 @@
 ## What it does
 `tf.train.MonitoredTrainingSession`, `tf.train.SingularMonitoredSession` and `tf.train.MonitoredSession` with a session
 creator in its call become `bridge.MonitoredTrainingSession`, wherever they are made: in a `with`, assigned, kept in an
-attribute, returned. Arguments are kept. A session without a call (a base class, `isinstance`), or one whose creator is made
-elsewhere, stays: TensorFlow's own goes on working.
+attribute, returned. Arguments are kept. A creator that is assigned to a name goes into the call if nothing else needs it. A
+session without a call (a base class, `isinstance`), or one whose creator comes from elsewhere, stays: TensorFlow's own goes
+on working.
 
 ## Why
 The bridge's session has the same arguments, `run`, `should_stop` and hooks, and a `fit` besides: the way to Keras.
@@ -45,6 +46,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from codemod.facts import FileFacts
+from codemod.layout import siblings
 from codemod.names import Use
 from codemod.proposals import Make, Proposal
 
@@ -114,6 +116,9 @@ def _monitored(file: FileFacts, use: Use) -> Iterator[Proposal]:
         if creator is None:
             yield file.edit(call, message, _session(file.spell(_NEW, use.node), call, _MONITORED, ()))
         return
+    assigned = _assigned(file, creator) if isinstance(creator, ast.Name) else None
+    text = "" if assigned is None else file.source(assigned.value)
+    creator = creator if assigned is None else assigned.value
     name = file.name_of(creator.func) if isinstance(creator, ast.Call) else None
     if name not in _CREATORS or not isinstance(creator, ast.Call):
         return
@@ -122,9 +127,7 @@ def _monitored(file: FileFacts, use: Use) -> Iterator[Proposal]:
         return
     made = file.use_of(creator.func)
     extra = _NO_DEFAULTS if "checkpoint_dir" in inner else ()
-    make = _created(
-        file.spell(_NEW, use.node), call, creator, _CREATORS[name], worker="Worker" in name, extra=extra
-    )
+    make = _created(file.spell(_NEW, use.node), text, _CREATORS[name], worker="Worker" in name, extra=extra)
     yield file.edit(
         call,
         message,
@@ -132,6 +135,51 @@ def _monitored(file: FileFacts, use: Use) -> Iterator[Proposal]:
         takes=(made,) if made else (),
         fix="unsafe" if _has_comments(file, call) else "safe",
     )
+    if assigned is not None:
+        yield file.edit(assigned, f"{name} is part of the bridge's session", _removed)
+
+
+def _assigned(file: FileFacts, creator: ast.Name) -> ast.Assign | None:
+    """The statement that makes a creator, if what it gives can as well be given where the session is made."""
+    scope = file.names.scope_of(creator)
+    bindings = file.names.lookup(creator.id, scope)
+    if len(bindings) != 1 or bindings[0].scope is not scope:
+        return None
+    statement = file.parent(bindings[0].node)
+    if not isinstance(statement, ast.Assign) or len(statement.targets) != 1:
+        return None
+    value = statement.value
+    used = [
+        node for node, where in file.names.loads(creator.id) if file.names.lookup(node.id, where) == bindings
+    ]
+    if not isinstance(value, ast.Call) or len(used) != 1 or "#" in file.layout.line(statement.lineno):
+        return None
+    if file.comments_above(statement) or "#" in file.source(statement):
+        return None
+    parts = [*value.args, *(keyword.value for keyword in value.keywords)]
+    is_plain = all(_stays(file, part, statement) for part in parts)
+    return statement if is_plain and len(siblings(file, statement)) > 1 else None
+
+
+def _stays(file: FileFacts, node: ast.expr, statement: ast.Assign) -> bool:
+    """Whether an expression is the same later: constants, and names and attributes that nothing sets any more."""
+    if isinstance(node, ast.Constant):
+        return True
+    if isinstance(node, ast.Attribute):
+        return _stays(file, node.value, statement) and not any(
+            isinstance(n, ast.Attribute) and n.attr == node.attr and not isinstance(n.ctx, ast.Load)
+            for n in ast.walk(file.tree)
+        )
+    if not isinstance(node, ast.Name) or file.use_of(node) is not None:
+        return False
+    bindings = file.names.lookup(node.id, file.names.scope_of(statement))
+    return all(getattr(b.node, "lineno", 0) < statement.lineno for b in bindings)
+
+
+def _removed(node: cst.CSTNode) -> cst.RemovalSentinel:
+    import libcst as cst
+
+    return cst.RemoveFromParent()
 
 
 def _has_comments(file: FileFacts, call: ast.Call) -> bool:
@@ -171,14 +219,13 @@ def _session(spelled: str, call: ast.Call, names: Sequence[str], extra: Sequence
 
 def _created(
     spelled: str,
-    call: ast.Call,
-    creator: ast.Call,
+    text: str,
     names: Sequence[str],
     *,
     worker: bool,
     extra: Sequence[str],
 ) -> Make:
-    """The creator's arguments and the session's in one call."""
+    """The creator's arguments and the session's in one call; `text` is the creator where it is made before."""
 
     def make(node: cst.CSTNode) -> cst.CSTNode:
         from codemod import cst_tools
@@ -186,7 +233,8 @@ def _created(
         new = cst_tools.with_callee(cst_tools.with_keywords(node, _MONITORED), spelled)
         inner = cst_tools.argument(new, "session_creator")
         assert inner is not None
-        arguments = cst_tools.with_keywords(inner.value, names).args
+        creator = cst_tools.expression(text) if text else inner.value
+        arguments = cst_tools.with_keywords(creator, names).args
         new = new.with_changes(args=_spliced(new.args, inner, arguments))
         if worker:
             new = cst_tools.with_argument(new, "is_chief", "False")
