@@ -185,7 +185,7 @@ class HookCallback(keras.callbacks.Callback):
     def _install(self, kind: str, hooks: Sequence[Any], scaffold: Any) -> None:
         step = self._make_step(kind, hooks, scaffold, self._plain_function(kind))
         self._steps[kind] = step
-        setattr(self.model, _FUNCTIONS[kind], step)
+        keras_internals.replace_function(self.model, _FUNCTIONS[kind], step)
 
     def _make_step(
         self, kind: str, hooks: Sequence[Any], scaffold: Any, plain: Callable[..., Any]
@@ -233,7 +233,7 @@ class HookCallback(keras.callbacks.Callback):
 
     def _give_back(self, kind: str, step: HookedStep) -> None:
         if getattr(self.model, _FUNCTIONS[kind], None) is step:
-            setattr(self.model, _FUNCTIONS[kind], step.plain)
+            keras_internals.replace_function(self.model, _FUNCTIONS[kind], step.plain)
 
     def _release(self) -> None:
         if self._undo_skip is not None:

@@ -431,9 +431,22 @@ class HookedStep:
         return self._graph.step_variable if self._graph is not None else None
 
     @property
+    def trained_variables(self) -> list[tf.Variable]:
+        """The live variables that a checkpoint holds; none before the first step."""
+        found = self._graph.variables if self._graph is not None else []
+        return [named.variable for named in found if named.kind != "metric"]
+
+    @property
     def graph(self) -> tf.Graph | None:
         """The step's v1 graph, or None before the first step."""
         return self._graph.graph if self._graph is not None else None
+
+    def __getattr__(self, name: str) -> Any:
+        # By these names TensorBoard callbacks ask a compiled function for its graph, to write it.
+        asks_for_graph = name in keras_internals.GRAPH_ATTRIBUTES
+        if asks_for_graph and self._graph is not None and hasattr(self.plain, "function_spec"):
+            return self._graph.trace.function
+        raise AttributeError(name)
 
     def in_session(self, use: Callable[[Any], Any]) -> Any:
         """Uses the open session outside of a step.

@@ -18,6 +18,9 @@ import tensorflow as tf
 
 from bridge.errors import UnsupportedModelError
 
+# Where the TensorBoard callbacks look for a compiled function's graph: the first tells them that there is one.
+GRAPH_ATTRIBUTES = ("function_spec", "_concrete_stateful_fn", "_concrete_variable_creation_fn")
+
 
 def is_tf_keras(model: Any) -> bool:
     """Tells whether `model` belongs to tf_keras (Keras 2), not to Keras 3."""
@@ -631,3 +634,22 @@ def restore_validation(model: Any) -> None:
 def averages_weights(optimizer: Any) -> bool:
     """Tells whether an optimizer keeps averages, which `fit` puts over the weights at its end."""
     return bool(getattr(getattr(optimizer, "inner_optimizer", optimizer), "use_ema", False))
+
+
+def swaps_averages(callback: Any) -> bool:
+    """Tells whether a callback lets averages take turns with the weights, of Keras 3's `SwapEMAWeights`."""
+    return isinstance(callback, getattr(keras.callbacks, "SwapEMAWeights", ()))
+
+
+def replace_function(model: Any, name: str, function: Any) -> None:
+    """Gives a model another compiled function.
+
+    Args:
+      model: The model.
+      name: "train_function", "test_function" or "predict_function".
+      function: What takes the place of the present one, also where tf_keras's TensorBoard callback looks for its graph.
+    """
+    present = getattr(model, name, None)
+    setattr(model, name, function)
+    if present is not None and getattr(model, "train_tf_function", None) is present:
+        model.train_tf_function = function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import warnings
 from collections.abc import Callable, Sequence
@@ -10,7 +11,6 @@ from typing import Any
 import tensorflow as tf
 
 from bridge import cluster, keras_internals, multi_worker, names, tf_internals
-from bridge.averaged_weights import AveragedWeights
 from bridge.checkpoint_directory import ChiefLock
 from bridge.default_hooks import Saving
 from bridge.errors import ResumeWarning, SessionClosedError, UnsupportedSessionError
@@ -19,6 +19,7 @@ from bridge.hooked_step import HookedStep, last_step_reached, step_of
 from bridge.preemption import Preemption
 from bridge.restore import CheckpointRestore
 from bridge.resume import Position, Replay, position
+from bridge.trained_state import TrainedState
 
 tf1 = tf.compat.v1
 
@@ -52,7 +53,7 @@ class KerasSession:
         self._model: Any = None
         self._step: HookedStep | None = None
         self._callback: _SessionCallback | None = None
-        self._averages = AveragedWeights()
+        self._trained = TrainedState()
         self._is_evaluating = False
         self._is_over = False
         # How many batches the job has trained on, counted from its first epoch, and where its next fit starts if none was
@@ -73,11 +74,14 @@ class KerasSession:
         if not isinstance(others, (list, tuple)):
             others = [others]
         self._open(model, name_map)
-        callback = _SessionCallback(self, arguments.arguments["initial_epoch"], resume_data)
+        callback = _SessionCallback(self, arguments.arguments["initial_epoch"], resume_data, others)
         arguments.arguments["callbacks"] = [callback, *others]
         self._callback = callback
+        # A fit after the stop trains nothing: what the one before it trained is still what is to be saved.
+        is_over = self._step is not None and self.should_stop()
+        watching = self._trained.watching(model, callback.reached_its_end)
         try:
-            with multi_worker.prepared(model), self._averages.watching(model, callback.reached_its_end):
+            with multi_worker.prepared(model), contextlib.nullcontext() if is_over else watching:
                 return model.fit(*arguments.args, **arguments.kwargs)
         finally:
             self._callback = None
@@ -242,6 +246,11 @@ class KerasSession:
         with tf_internals.eager_mode():
             return int(tf_internals.replicas(counter)[0].numpy())
 
+    def keep_trained(self, *, again: bool = False) -> None:
+        """Keeps what the step has trained, before callbacks change it; `again`: in place of what was kept before."""
+        if self._step is not None:
+            self._trained.keep(self._step.trained_variables, again=again)
+
     # ---- The v1 session's own interface. ----
 
     @property
@@ -296,15 +305,18 @@ class KerasSession:
     def _end_step(self) -> None:
         step, self._step = self._step, None
         if step is not None:
-            with self._averages.put_back():
+            with self._trained.put_back():
                 step.close()
 
 
 class _SessionCallback(HookCallback):
     """The hooks of a monitored session in one of its fits."""
 
-    def __init__(self, session: KerasSession, initial_epoch: int, resume_data: bool) -> None:
+    def __init__(
+        self, session: KerasSession, initial_epoch: int, resume_data: bool, others: Sequence[Any]
+    ) -> None:
         self._session = session
+        self._others = others
         self._initial_epoch = initial_epoch
         self._resume_data = resume_data
         self._scaffold_made: Any = None
@@ -312,6 +324,7 @@ class _SessionCallback(HookCallback):
         self._batches = 0
         self._before = 0
         self._end_batch: int | None = None
+        self._was_interrupted = False
         super().__init__(scaffold=self._make_scaffold)
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -345,7 +358,7 @@ class _SessionCallback(HookCallback):
         if found.skipped and self._guard is not None:
             self._replay = Replay(found.skipped, reads_data=self._resume_data)
             self._replay.silence(self._guard.callback_list, self.model)
-        self._batches = found.batches
+        self._batches = found.batches - self._initial_epoch * (steps or 0)
         return False
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
@@ -354,6 +367,35 @@ class _SessionCallback(HookCallback):
             keras_internals.continue_counting(self._guard.callback_list, self.model, self._batches)
             self._batches = 0
         super().on_epoch_begin(epoch, logs)
+
+    def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
+        """Keeps what was trained before the callbacks behind this one may change it.
+
+        An epoch that a hook or a signal cut short goes on in the next run, so that what callbacks do after it must not be
+        in the last checkpoint. After a whole epoch it must, but for averages that take turns with the weights.
+        """
+        del logs
+        steps = (self.params or {}).get("steps")
+        session = self._session
+        if any(keras_internals.swaps_averages(callback) for callback in self._others):
+            session.keep_trained(again=True)
+        elif self._is_interrupted():
+            trained = session.batches() - session.start_of_job(self._initial_epoch, steps)
+            if not steps or trained < (epoch + 1) * steps:
+                session.keep_trained()
+
+    def on_train_end(self, logs: Any = None) -> None:
+        """Keeps what was trained where a hook or a signal ended the fit, and gives the model its own step back."""
+        if self._was_interrupted:
+            self._session.keep_trained()
+        super().on_train_end(logs)
+
+    def _is_interrupted(self) -> bool:
+        """Tells whether a hook or a signal has ended the fit, here or on another worker; no callback has heard of it yet."""
+        spans = keras_internals.spans_processes(self.model.distribute_strategy)
+        stops = self._session.should_stop() or (spans and bool(self.model.stop_training))
+        self._was_interrupted = bool(self._others) and stops
+        return self._was_interrupted
 
     def reached_its_end(self) -> bool:
         """Tells whether the model stands where this fit ends, and not further on already."""

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from bridge import keras_internals, random_state
+from bridge import keras_internals, random_state, tf_internals
 from bridge.errors import UnsupportedModelError
 from bridge.step_unit import StepUnit
 
@@ -260,7 +260,7 @@ class StepTrace:
       function: The concrete function; its graph is what the step graph imports.
       graph_def: The step's graph, with the state of random operations taken out.
       arguments: The function's tensors that stand for the batch.
-      variables: All variables that the step uses.
+      variables: All variables that the step uses, in the order of their first use.
       captures: Pairs of a function's tensor and the live handle or value that it stands for.
       random: The random state that was taken out.
       drawn: Whether some program has drawn from random operations that keep their own state.
@@ -317,9 +317,11 @@ class StepTrace:
         self.outputs = self.function.structured_outputs
         self.graph_def = graph.as_graph_def()
         captured = self.function.captured_inputs
-        self.variables = list(graph.variables)
         self.arguments = self.function.inputs[: len(self.function.inputs) - len(captured)]
         self.captures = list(zip(self.function.inputs[len(self.arguments) :], captured, strict=True))
+        # TensorFlow keeps them in a set, whose order is another one each time; names are made in this order.
+        order = {id(live): position for position, (_, live) in enumerate(self.captures)}
+        self.variables = sorted(graph.variables, key=lambda v: _first_use(v, order))
         self._check_replicas()
         self.effects = [operation.name for operation in graph.control_outputs]
         # XLA keeps random state of its own.
@@ -426,3 +428,8 @@ def whole_step(model: Any, kind: str) -> Callable[[Any], Any]:
 def _without_optional(value: Any) -> Any:
     """Keras passes an absent input through `tf.data` as an empty Optional."""
     return None if isinstance(value, tf.experimental.Optional) else value
+
+
+def _first_use(variable: tf.Variable, order: dict[int, int]) -> int:
+    """Returns where in the captures of a function the first of a variable's replicas stands, or a number behind all."""
+    return min(order.get(id(part.handle), len(order)) for part in tf_internals.replicas(variable))

@@ -10,11 +10,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import tensorflow as tf
 from tensorboard.backend.event_processing import event_accumulator
 
 from tests.bridge.exactness import cases, data, models
 from tests.bridge.exactness.cases import BOTH, KERAS, Case, mse
 from tests.bridge.exactness.running import EPOCHS, Hooks, assert_same, outcome, seed, train
+
+tf1 = tf.compat.v1
 
 BASE = Case("base", models.undropped, data.validated, mse("Adam"))
 
@@ -85,6 +88,22 @@ def _saved_models(callback: Any, directory: Path) -> Any:
 
 def _tensorboard(k: Any, directory: Path) -> Any:
     return k.callbacks.TensorBoard(str(directory), histogram_freq=1, update_freq=2)
+
+
+def _tensorboard_at_batches(k: Any, directory: Path) -> Any:
+    """At its first batch it writes the graph of the step, if it is told of batches; in tf_keras mostly it is not."""
+
+    class AtBatches(k.callbacks.TensorBoard):  # type: ignore[misc, name-defined]
+        def _implements_train_batch_hooks(self) -> bool:
+            return True
+
+    return AtBatches(str(directory))
+
+
+def _graphs(callback: Any, directory: Path) -> Any:
+    """Tells for each event file whether it has a graph."""
+    paths = sorted(directory.rglob("events.out.tfevents.*"))
+    return [any(event.graph_def for event in tf1.train.summary_iterator(str(path))) for path in paths]
 
 
 def _events(callback: Any, directory: Path) -> Any:
@@ -198,6 +217,7 @@ ALL = [
     Beside("model-checkpoint-in-epoch", _checkpoint_in_epoch, _saved_models),
     Beside("model-checkpoint-best", _best_checkpoint, _saved_models),
     Beside("tensorboard", _tensorboard, _events),
+    Beside("tensorboard-at-batches", _tensorboard_at_batches, _graphs),
     Beside("learning-rate-scheduler", _halving),
     Beside("reduce-lr-on-plateau", _plateau),
     Beside("terminate-on-nan", _terminate, case=WITH_NAN, stops=True),
