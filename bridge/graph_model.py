@@ -19,6 +19,7 @@ from bridge.callback_calls import CallbackCalls, ProgressBar, as_list, check_cal
 from bridge.errors import ForeignTensorError, GraphModelError
 from bridge.graph_backed import GraphBackedModel
 from bridge.graph_logs import Aggregate, GraphLogs, Totals, graph_element
+from bridge.hook_errors import check_end
 
 tf1 = tf.compat.v1
 
@@ -361,6 +362,7 @@ class GraphModel(GraphBackedModel):
                     feeds = rate.feed(feeds)  # type: ignore[arg-type]
                 values = run(fetches if single is None else single, feed_dict=feeds)
             except _END_OF_INPUT as end:
+                check_end(end)
                 self.stop_training = True
                 return end
             logs = totals.add(values[first_log:end_of_logs] if single is None else ())

@@ -8,6 +8,7 @@ import random
 import shutil
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -176,6 +177,19 @@ def test_a_full_disk_during_a_save_is_an_error_and_the_checkpoints_before_stay(s
     plain = model_of()
     plain.fit(batches(2), epochs=2, shuffle=False, verbose=0)
     np.testing.assert_array_equal(resumed.get_weights()[0], plain.get_weights()[0])
+
+
+@pytest.mark.multiprocess
+@pytest.mark.parametrize("kind", ["keras", "graph", "loop"])
+def test_a_file_that_reaches_the_size_limit_during_a_save_is_an_error_not_the_end_of_the_data(
+    kind: str, tmp_path: Path
+) -> None:
+    """TensorFlow reports EFBIG as OutOfRangeError, by which v1 knows the end of the data."""
+    program = [sys.executable, "-m", "tests.bridge.file_limit_program", kind, str(tmp_path)]
+    assert subprocess.run(program, check=False, timeout=600, capture_output=True).returncode == 3
+    # The save before the limit is whole, and named; of the other nobody has heard.
+    assert saved_steps(tmp_path)[-1] == 2
+    assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "model.ckpt-2")
 
 
 @pytest.fixture
