@@ -242,10 +242,19 @@ class FileFacts:
 
     @functools.cached_property
     def first_import(self) -> ast.stmt | None:
-        """The first statement at the file's top level that imports one of the packages, or holds such an import."""
+        """The first import of one of the packages at the file's top level, or what further imports may stand before instead.
+
+        Where the import is part of a `try`, that is the `try`; where it is part of a longer block, such as the one that asks
+        for `__main__`, that is the last import above the block, or the block.
+        """
         for imported in self.names.imports:
             if imported.scope.kind == "module" and imported.raw.partition(".")[0] in PACKAGES:
-                return self.top_statement(imported.statement)
+                statement = self.top_statement(imported.statement)
+                if isinstance(statement, ast.Import | ast.ImportFrom | ast.Try):
+                    return statement
+                above = self.tree.body[: self.tree.body.index(statement)]
+                imports = [s for s in above if _is_import(s)]
+                return imports[-1] if imports else statement
         return None
 
     def top_statement(self, node: ast.AST) -> ast.stmt:
@@ -537,6 +546,12 @@ class FileFacts:
         while isinstance(inner, ast.Attribute):
             inner = inner.value
         return (inner,) if isinstance(inner, ast.Name) else ()
+
+
+def _is_import(statement: ast.stmt) -> bool:
+    if isinstance(statement, ast.ImportFrom):
+        return statement.module != "__future__"
+    return isinstance(statement, ast.Import)
 
 
 # What trains, evaluates or predicts in graphs of its own, before and after the migration.

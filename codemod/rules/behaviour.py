@@ -36,7 +36,7 @@ import ast
 from collections.abc import Iterator
 
 from codemod.facts import ESTIMATORS, FileFacts
-from codemod.names import Use
+from codemod.names import PACKAGES, Use
 from codemod.proposals import Insertion, Proposal
 from codemod.rules import _keras
 
@@ -138,15 +138,24 @@ def _builds_graph(file: FileFacts, use: Use) -> bool:
 
 def _anchor(file: FileFacts) -> ast.stmt:
     """The first import of TensorFlow; at the file's top level, if there is one."""
-    if file.first_import is not None:
-        return file.first_import
-    return next(i.statement for i in file.names.imports if i.raw.partition(".")[0] == "tensorflow")
+    imports = [i for i in file.names.imports if i.raw.partition(".")[0] in PACKAGES]
+    first = next((i for i in imports if i.scope.kind == "module"), None)
+    if first is None:
+        first = next(i for i in imports if i.raw.partition(".")[0] == "tensorflow")
+    return _with_its_try(file, first.statement)
+
+
+def _with_its_try(file: FileFacts, statement: ast.stmt) -> ast.stmt:
+    """An import, or the `try` that it is tried in."""
+    while isinstance(parent := file.parent(statement), ast.Try) and parent.handlers:
+        statement = parent
+    return statement
 
 
 def _bound_by(file: FileFacts, name: str, anchor: ast.stmt) -> ast.stmt:
     """The first top-level import that gives a name to TensorFlow, where that comes only behind another import of it."""
     statements = [
-        file.top_statement(i.statement)
+        _with_its_try(file, i.statement)
         for i in file.names.imports
         if i.scope.kind == "module" and i.binding is not None and i.binding.name == name
     ]
