@@ -2,7 +2,8 @@
 
 ## What it does
 Writes `float`, `int`, `bool`, `object` and `str` for `np.float`, `np.int`, `np.bool`, `np.object` and `np.str`, and the present
-names of what NumPy 2 renamed: `np.float_`, `np.NaN`, `np.product`, …
+names of what NumPy 2 renamed: `np.float_`, `np.NaN`, `np.product`, … `np.asscalar(x)` becomes `np.asarray(x).item()`, and
+`np.reshape(x, newshape=s)` gives the shape by position.
 
 ## Why
 Today's TensorFlow brings a NumPy that has none of them: `AttributeError: module 'numpy' has no attribute 'float'`. They
@@ -29,18 +30,22 @@ def constant(values):
 ```
 
 ## Is it safe?
-Safe: the old names were aliases of the new.
+Safe: the old names were aliases of the new, or did the same.
 """
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from codemod.facts import FileFacts
 from codemod.names import Scope
-from codemod.proposals import Proposal
+from codemod.proposals import Make, Proposal
 from codemod.rules._moved import written
+
+if TYPE_CHECKING:
+    import libcst as cst
 
 CODE = "TFB306"
 TRIGGER = r"numpy"
@@ -61,18 +66,22 @@ _RENAMED = {
     "NaN": "nan",
     "PINF": "inf",
     "alltrue": "all",
+    "bool8": "bool_",
     "cfloat": "complex128",
     "complex_": "complex128",
     "cumproduct": "cumprod",
     "float_": "float64",
     "infty": "inf",
+    "int0": "intp",
     "longfloat": "longdouble",
+    "mat": "asmatrix",
     "product": "prod",
     "round_": "round",
     "row_stack": "vstack",
     "singlecomplex": "complex64",
     "sometrue": "any",
     "string_": "bytes_",
+    "uint0": "uintp",
     "unicode_": "str_",
 }
 
@@ -89,6 +98,9 @@ def check(file: FileFacts) -> Iterator[Proposal]:
 
 
 def _attribute(file: FileFacts, node: ast.Attribute, local: str, scope: Scope) -> Iterator[Proposal]:
+    call = file.parent(node)
+    if isinstance(call, ast.Call) and call.func is node:
+        yield from _call(file, call, node.attr, local)
     new = _BUILTINS.get(node.attr, "")
     if new and file.names.lookup(new, scope):
         new = ""  # The file calls something else by the builtin's name.
@@ -103,3 +115,34 @@ def _attribute(file: FileFacts, node: ast.Attribute, local: str, scope: Scope) -
             why="NumPy removed it.",
             remedy="Write the builtin type; the file has another thing of its name.",
         )
+
+
+def _call(file: FileFacts, call: ast.Call, function: str, local: str) -> Iterator[Proposal]:
+    """Calls of which more than the name has changed."""
+    first = call.keywords[0] if call.keywords else None
+    if function == "reshape" and len(call.args) == 1 and first is not None and first.arg == "newshape":
+        yield file.edit(first, "np.reshape has no argument newshape any more: by position", _by_position)
+    if function == "asscalar" and len(call.args) == 1 and not call.keywords:
+        message = f"np.asscalar went away: {local}.asarray(...).item()"
+        yield file.edit(call, message, _item_of(f"{local}.asarray"))
+
+
+def _by_position(node: cst.CSTNode) -> cst.CSTNode:
+    import libcst as cst
+
+    default = cst.MaybeSentinel.DEFAULT
+    return cst.ensure_type(node, cst.Arg).with_changes(keyword=None, equal=default)
+
+
+def _item_of(function: str) -> Make:
+    def make(node: cst.CSTNode) -> cst.CSTNode:
+        import libcst as cst
+
+        from codemod import cst_tools
+
+        call = cst.ensure_type(node, cst.Call)
+        array = cst_tools.with_callee(call.with_changes(lpar=[], rpar=[]), function)
+        item = cst.Call(cst.Attribute(array, cst.Name("item")))
+        return item.with_changes(lpar=call.lpar, rpar=call.rpar)
+
+    return make
