@@ -13,7 +13,12 @@ from bridge.checkpoint import restore_into
 from bridge.checkpoint.name_map import NameMap
 from bridge.checkpoint.reader import V1Checkpoint
 from bridge.checkpoint_directory import checkpoints_in
-from bridge.errors import CheckpointNotFoundError, UnreadableCheckpointError, UnreadableCheckpointWarning
+from bridge.errors import (
+    CheckpointNotFoundError,
+    ResumeWarning,
+    UnreadableCheckpointError,
+    UnreadableCheckpointWarning,
+)
 from bridge.live_session import LiveSession
 from bridge.names import NamedVariable
 from bridge.session_creator import has_own_saver
@@ -127,6 +132,8 @@ class CheckpointRestore:
         if scaffold.saver is not None and state is not None:
             # As in v1, what earlier processes saved is listed, and counts for `max_to_keep`.
             scaffold.saver.recover_last_checkpoints(list(state.all_model_checkpoint_paths))
+        if self.step != 0 and not again:
+            _warn_of_random(step_graph)
         return True
 
     def _assign_new(self, variables: list[NamedVariable], prefix: str) -> None:
@@ -172,6 +179,19 @@ class CheckpointRestore:
         raise UnreadableCheckpointError(
             f"No checkpoint in {self._directory} can be read: {'; '.join(failed)}. Nothing was changed or deleted. Copy a "
             "sound checkpoint there and name it in the file 'checkpoint', or give another checkpoint_dir to start anew."
+        )
+
+
+def _warn_of_random(step_graph: StepGraph) -> None:
+    unsaved = step_graph.trace.unsaved_random
+    if unsaved:
+        eager = "compile without run_eagerly=True, or " if step_graph.trace.eager else ""
+        warnings.warn(
+            f"The step draws random numbers whose state is in no checkpoint ({', '.join(unsaved[:3])}): from here on they are "
+            f"others than in a run that was not stopped. To go on bit for bit, {eager}draw with a keras.random.SeedGenerator "
+            "or with tf.random.stateless_* and the global step as seed.",
+            ResumeWarning,
+            stacklevel=2,
         )
 
 

@@ -334,6 +334,13 @@ class StepTrace:
         # A function's graph starts with the collections of the graph around it.
         self.summaries = [s for s in graph.get_collection(tf1.GraphKeys.SUMMARIES) if s.graph is graph]
 
+    @property
+    def unsaved_random(self) -> list[str]:
+        """Names of random operations whose state stays in TensorFlow's kernels, where no checkpoint finds it."""
+        # A step that runs eagerly is not run from the graph out of which the state was taken.
+        taken_out = [name.removesuffix("/counter") for name in self.random.counters]
+        return [*self.random.others, *(taken_out if self.eager else ())]
+
     def _check_replicas(self) -> None:
         """Refuses what ends in an error that stops all replicas at the first batch of another size."""
         sparse = any(isinstance(gradient, tf.IndexedSlices) for _, gradient in self.observer.gradients)

@@ -77,6 +77,31 @@ def test_stopped_in_the_middle_of_an_epoch_equals_never_stopped(
     assert_same_state(expected, in_pieces(k, case, tmp_path, [7]))
 
 
+@pytest.mark.parametrize(
+    ("flavour", "model", "eager", "names"),
+    [
+        ("tf_keras", models.normed, True, "dropout/random_uniform/RandomUniform"),
+        ("keras", models.noisy, True, "random_normal/RandomStandardNormal"),
+        ("keras", models.shuffled, False, "RandomShuffle"),
+        ("keras", models.normed, True, ""),
+        ("tf_keras", models.normed, False, ""),
+        ("keras", models.noisy, False, ""),
+    ],
+)
+def test_random_numbers_that_cannot_go_on_are_named_in_a_warning(
+    flavour: str, model: Any, eager: bool, names: str, tmp_path: Path
+) -> None:
+    k = package(flavour)
+    case = Case("random", model, data.arrays, and_(mse("SGD"), run_eagerly=eager))
+    session(k, case, tmp_path, stop_at=2)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        session(k, case, tmp_path, stop_at=3)
+    told = [str(warning.message) for warning in caught if warning.category is ResumeWarning]
+    assert len(told) == bool(names)
+    assert all(names in text and ("run_eagerly" in text) == eager for text in told)
+
+
 def test_the_table_holds_every_case_that_it_names() -> None:
     assert {case.name for _, case in TABLE} == set(NAMES)
 

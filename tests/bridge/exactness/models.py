@@ -305,6 +305,19 @@ def noisy(k: Keras) -> Model:
     )
 
 
+def shuffled(k: Keras) -> Model:
+    """Mixes up the features of a batch by an operation whose state stays in its kernel."""
+
+    class Shuffle(k.layers.Layer):  # type: ignore[misc, name-defined]
+        def call(self, inputs: Any) -> Any:
+            return tf.transpose(tf.random.shuffle(tf.transpose(inputs)))
+
+        def compute_output_shape(self, shape: Any) -> Any:
+            return shape
+
+    return k.Sequential([k.Input((FEATURES,)), Shuffle(), k.layers.Dense(1)])
+
+
 def own_step(k: Keras) -> Model:
     """A `train_step` of its own, with its own metric."""
 
