@@ -43,7 +43,6 @@ _SKIPPED_FIELDS = frozenset(
         "attr",
         "arg",
         "name",
-        "names",
         "kind",
         "type_comment",
         "level",

@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from codemod.layout import siblings
+
 if TYPE_CHECKING:
     from codemod.facts import FileFacts
 
@@ -44,6 +46,7 @@ _BUILTINS: dict[str, Callable[..., Any]] = {
     "tuple": tuple,
     "list": list,
 }
+_WAYS_OUT = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
@@ -59,39 +62,27 @@ def unreached(file: FileFacts) -> set[ast.AST]:
     if not any(word in file.text for word in _ASKS):
         return set()
     found: set[ast.AST] = set()
-    for node in file.walked:
-        if node not in found:
+    for node in file.names.parents:
+        if isinstance(node, ast.If | ast.IfExp | ast.BoolOp) and node not in found:
             for part in _never(file, node):
                 found.update(ast.walk(part))
     return found
 
 
-def _never(file: FileFacts, node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that are never run."""
-    if isinstance(node, ast.If | ast.IfExp):
-        said = truth(file, node.test)
-        if said is not None:
-            left = node.orelse if said else node.body
-            yield from left if isinstance(left, list) else [left]
-    elif isinstance(node, ast.BoolOp):
+def _never(file: FileFacts, node: ast.If | ast.IfExp | ast.BoolOp) -> Iterator[ast.AST]:
+    """The parts of a node that are never run, and what is never run behind an `if` that always leaves its block."""
+    if isinstance(node, ast.BoolOp):
         ends = isinstance(node.op, ast.Or)
         at = next((i for i, value in enumerate(node.values) if truth(file, value) is ends), None)
         yield from () if at is None else node.values[at + 1 :]
-    for name in ("body", "orelse", "finalbody"):
-        block = getattr(node, name, None)
-        if isinstance(block, list):
-            end = next((i for i, statement in enumerate(block) if _leaves(file, statement)), None)
-            yield from () if end is None else block[end + 1 :]
-
-
-def _leaves(file: FileFacts, statement: ast.AST) -> bool:
-    """Whether an `if` always leaves the block that it is in."""
-    ways = (ast.Return, ast.Raise, ast.Continue, ast.Break)
-    return (
-        isinstance(statement, ast.If)
-        and isinstance(statement.body[-1], ways)
-        and truth(file, statement.test) is True
-    )
+        return
+    said = truth(file, node.test)
+    if said is not None:
+        left = node.orelse if said else node.body
+        yield from left if isinstance(left, list) else [left]
+    if said and isinstance(node, ast.If) and isinstance(node.body[-1], _WAYS_OUT):
+        block = siblings(file, node)
+        yield from block[block.index(node) + 1 :]
 
 
 def is_awaited(file: FileFacts, node: ast.AST) -> bool:

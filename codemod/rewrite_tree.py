@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import libcst as cst
 from libcst.metadata import CodeRange, MetadataWrapper, PositionProvider
 
-from codemod.layout import indent_step
+from codemod.layout import indent_step, siblings
 from codemod.rewrite import RewriteError, Unit, in_f_string
 
 if TYPE_CHECKING:
@@ -51,8 +51,15 @@ def rewritten(facts: FileFacts, unit: Unit) -> str:
     positions = MetadataWrapper(module, unsafe_skip_copy=True).resolve(PositionProvider)
     finder = _Finder(facts, unit, positions, len(feeds))
     targets: dict[cst.CSTNode, list[Make]] = {}
+    parts: dict[cst.CSTNode, dict[int, list[Make]]] = {}
     for node, make in unit.edits:
-        targets.setdefault(finder.find(node), []).append(make)
+        found, part = finder.part(node)
+        if part is None:
+            targets.setdefault(found, []).append(make)
+        else:
+            parts.setdefault(found, {}).setdefault(part, []).append(make)
+    for found, makes in parts.items():
+        targets.setdefault(found, []).insert(0, _Parts(makes))
     for statement, lines in unit.comments:
         targets.setdefault(finder.find(statement), []).append(_commented(lines))
     editor = _Editor(targets, positions)
@@ -136,7 +143,7 @@ class _Finder:
         end_column -= self.feeds if end == self.unit.line else 0
         shift = self.lines_before + 1 - self.unit.line
         if isinstance(node, ast.stmt):
-            kinds = _STATEMENTS.get(type(node), (cst.SimpleStatementLine,))
+            kinds = _STATEMENTS.get(type(node), (cst.SimpleStatementLine, cst.SimpleStatementSuite))
             found = self._of_kind(self.by_start.get((line + shift, column), ()), kinds)
         elif in_f_string(self.facts, node):
             found = self._by_order(node)
@@ -146,6 +153,18 @@ class _Finder:
         if found is None:
             raise RewriteError(f"the place in line {line}, column {column + 1} is not found again")
         return found
+
+    def part(self, node: ast.AST) -> tuple[cst.CSTNode, int | None]:
+        """The node; of a statement that shares its line with others, the line and the place on it."""
+        if not isinstance(node, ast.stmt) or type(node) in _STATEMENTS:
+            return self.find(node), None
+        block = siblings(self.facts, node)
+        at = first = block.index(node)
+        while first and block[first - 1].end_lineno == block[first].lineno:
+            first -= 1
+        line = self.find(block[first])
+        shared = isinstance(line, cst.SimpleStatementSuite) or len(getattr(line, "body", ())) > 1
+        return line, at - first if shared else None
 
     def _kinds(self, node: ast.AST) -> tuple[type[cst.CSTNode], ...]:
         if isinstance(node, ast.keyword):
@@ -251,6 +270,44 @@ class _Editor(cst.CSTTransformer):
                 break
             result = make(result)
         return result
+
+
+class _Parts:
+    """Applies edits to statements that share a line: to each as if it stood alone."""
+
+    def __init__(self, makes: Mapping[int, Sequence[Make]]) -> None:
+        self.makes = makes
+
+    def __call__(self, line: cst.CSTNode) -> cst.CSTNode | cst.RemovalSentinel:
+        assert isinstance(line, cst.SimpleStatementLine | cst.SimpleStatementSuite)
+        body: list[cst.BaseSmallStatement] = []
+        for index, small in enumerate(line.body):
+            body += self._made(small, self.makes[index]) if index in self.makes else [small]
+        if not body and isinstance(line, cst.SimpleStatementLine):
+            return cst.RemoveFromParent()
+        body = body or [cst.Pass()]
+        body[-1] = body[-1].with_changes(semicolon=line.body[-1].semicolon)
+        return line.with_changes(body=body)
+
+    @staticmethod
+    def _made(small: cst.BaseSmallStatement, makes: Sequence[Make]) -> list[cst.BaseSmallStatement]:
+        alone = small.with_changes(semicolon=cst.MaybeSentinel.DEFAULT)
+        result: cst.CSTNode | cst.RemovalSentinel | cst.FlattenSentinel[cst.CSTNode]
+        result = cst.SimpleStatementLine([alone])
+        for make in makes:
+            if isinstance(result, cst.CSTNode):
+                result = make(result)
+        if isinstance(result, cst.RemovalSentinel):
+            return []
+        made: list[cst.BaseSmallStatement] = []
+        for line in result if isinstance(result, cst.FlattenSentinel) else [result]:
+            if not isinstance(line, cst.SimpleStatementLine) or line.leading_lines:
+                raise RewriteError("what becomes of a statement does not fit on the line that it shares")
+            made += line.body
+        between = cst.Semicolon(whitespace_after=cst.SimpleWhitespace(" "))
+        made[:-1] = [one.with_changes(semicolon=between) for one in made[:-1]]
+        made[-1] = made[-1].with_changes(semicolon=small.semicolon)
+        return made
 
 
 def _ordered(where: CodeRange) -> tuple[tuple[int, int], tuple[int, int]]:

@@ -155,3 +155,29 @@ def test_the_magic_that_chose_tensorflow_1_is_a_finding_with_its_cell_and_line()
     result, new = migrate_bytes("a.ipynb", json.dumps(data).encode(), Settings())
     assert [(f.cell, f.line) for f in result.findings if f.code == "TFB103"] == [(2, 2)]
     assert b"%tensorflow_version 1.x" in (new or b"")
+
+
+HOOK = "session_run_hook"
+FROM = f"from tensorflow.python.training import {HOOK}"
+
+
+@pytest.mark.parametrize(
+    ("line", "becomes"),
+    [
+        (f"x = 1; {FROM}", "x = 1"),
+        (f"{FROM}; x = 1", "x = 1"),
+        (f"x = [\n    1]; {FROM}; y = 2;", "x = [\n    1]; y = 2;"),
+        (f"if x: {FROM}", "if x: pass"),
+        (f"if x: {FROM}; y = 2", "if x: y = 2"),
+        ("x = 1; from tensorflow import placeholder", "x = 1; from tensorflow.compat.v1 import placeholder"),
+        (
+            "from tensorflow import placeholder; from tensorflow import Session",
+            "from tensorflow.compat.v1 import placeholder; from tensorflow.compat.v1 import Session",
+        ),
+    ],
+)
+def test_a_statement_that_shares_its_line_changes_and_the_others_stay(line: str, becomes: str) -> None:
+    hooks = f"class Stop({HOOK}.SessionRunHook): pass\n" if HOOK in line else ""
+    done = migrate(f"import tensorflow as tf\ntf.Session()\n{line}\n{hooks}")
+    assert f"\n{becomes}\n" in done.text
+    assert HOOK not in done.text
