@@ -1,9 +1,9 @@
 """Strategies of `tf.contrib.distribute` for Estimators are those of `bridge.estimator`.
 
 ## What it does
-In a file that makes a `RunConfig`, writes `bridge.estimator.strategies.X` for `tf.contrib.distribute.MirroredStrategy`,
+Writes `bridge.estimator.strategies.X` for `tf.contrib.distribute.MirroredStrategy`,
 `OneDeviceStrategy`, `CollectiveAllReduceStrategy`, `ParameterServerStrategy`, `DistributeConfig` and the reductions that were
-given to them.
+given to them. In a file that makes no `RunConfig` this needs `--unsafe-fixes`: the strategy may be for Keras.
 
 ## Why
 `tf.contrib` was removed with TensorFlow 2. The bridge's strategies have the old arguments (`num_gpus`), and
@@ -38,6 +38,7 @@ TF_CONFIG is refused when the program runs, with the way out.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from codemod.facts import FileFacts
 from codemod.proposals import Proposal
@@ -67,10 +68,18 @@ _MODULES = (
 )
 
 
+_WHY = "Nothing in this file tells whether the strategy is for a RunConfig or for Keras, which counts batches in another way."
+
+
 def check(file: FileFacts) -> Iterator[Proposal]:
-    """Proposes the present name of each use, where the strategy is for an Estimator."""
-    if any(_is_config(use.name) for use in file.names.chains):
-        yield from moves(file, lambda name: name.startswith(_PACKAGE), _find)
+    """Proposes the present name of each use; it is safe where a RunConfig is made."""
+    is_safe = any(_is_config(use.name) for use in file.names.chains)
+
+    def find(name: str) -> Target | None:
+        target = _find(name)
+        return target if target is None or is_safe else replace(target, fix="unsafe", why=_WHY)
+
+    yield from moves(file, lambda name: name.startswith(_PACKAGE), find)
 
 
 def _is_config(name: str) -> bool:

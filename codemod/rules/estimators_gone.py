@@ -121,6 +121,10 @@ _REMEDIES: dict[str, str] = {
     "forward_features": "Put the features into the predictions of the model_fn.",
     "clip_gradients_by_norm": "Clip in the model_fn: compute_gradients, tf.clip_by_norm, apply_gradients.",
     "EmbeddingConfigSpec": _TPU,
+    "CrossShardOptimizer": "Without TPUs leave it out; tf.tpu.CrossShardOptimizer is still there.",
+    "_load_global_step_from_checkpoint_dir": (
+        'Read it by tf.train.load_variable(model_dir, "global_step"); it is 0 where tf.train.latest_checkpoint(model_dir) is None.'
+    ),
     "MetricKeys": _KEYS,
     "PredictionKeys": _KEYS,
     "fn_args": "Use inspect.signature.",
