@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from codemod.migrate import Migrated, migrate_text
 from codemod.settings import Settings
@@ -16,6 +17,10 @@ from codemod.settings import Settings
 ROOT = Path(__file__).parents[2]
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# How long one example takes says what else the machine is doing.
+settings.register_profile("codemod", deadline=None)
+settings.load_profile("codemod")
 
 
 def migrate(text: str, path: str = "train.py", **settings: object) -> Migrated:

@@ -214,7 +214,7 @@ def test_the_machine_without_tensorflow_gets_the_same_text(codemod: Command, tmp
     root = Path(__file__).parents[2]
     environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{tmp_path}"}
     yaml = Path(str(libcst.__file__)).parents[1]
-    for name in ("yaml", "yaml_ft", "_yaml_ft.py", "_yaml", "typing_extensions.py"):
+    for name in ("yaml", "yaml_ft", "_yaml_ft.py", "_yaml", "typing_extensions.py", "tomli"):
         if (yaml / name).exists():
             (tmp_path / name).symlink_to(yaml / name)
     command = [sys.executable, "-S", "-m", "codemod", "migrate", "--diff", "a.py"]
