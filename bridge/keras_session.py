@@ -82,7 +82,10 @@ class KerasSession:
         watching = self._trained.watching(model, callback.reached_its_end)
         try:
             with multi_worker.prepared(model), contextlib.nullcontext() if is_over else watching:
-                return model.fit(*arguments.args, **arguments.kwargs)
+                history = model.fit(*arguments.args, **arguments.kwargs)
+                if multi_worker.on_any_worker(model, self._preemption.requested):
+                    self._preemption.follow()
+                return history
         finally:
             self._callback = None
             self.first_batch = callback.last_batch()

@@ -125,6 +125,17 @@ def prepared(model: Any, *, agree_each_step: bool | None = None) -> Iterator[Any
         undo()
 
 
+def on_any_worker(model: Any, flag: bool) -> bool:
+    """Tells whether a flag is set on some worker of a model's job; all of them must ask.
+
+    Args:
+      model: A model, under any strategy or none.
+      flag: What this process has to say.
+    """
+    strategy = model.distribute_strategy
+    return Workers(strategy).any(flag) if keras_internals.spans_processes(strategy) else flag
+
+
 class Workers:
     """The processes that train one model together, as seen from one of them."""
 

@@ -22,7 +22,7 @@ class Preemption:
     """Notes a SIGTERM instead of dying of it.
 
     Attributes:
-      requested: Whether the signal came.
+      requested: Whether the signal came, here or to another process of the job.
     """
 
     def __init__(self, on_request: Callable[[], None] = lambda: None) -> None:
@@ -32,6 +32,7 @@ class Preemption:
           on_request: Called in the signal handler.
         """
         self.requested = False
+        self._was_told = False
         self._on_request = on_request
         self._previous: Any = None
         self._is_installed = False
@@ -49,13 +50,21 @@ class Preemption:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         del number, frame
-        if self.requested:  # Who asks twice does not want to wait.
+        if self._was_told:  # Who asks twice does not want to wait.
             self.release()
             os.kill(os.getpid(), signal.SIGTERM)
             return
-        self.requested = True
+        self.requested = self._was_told = True
         tf1.logging.warning("SIGTERM: the step is finished and the model saved, then the process ends.")
         self._on_request()
+
+    def follow(self) -> None:
+        """Ends this process as if the signal had come to it: another one of its job got it, and all start again together."""
+        if not self.requested:
+            self.requested = True
+            tf1.logging.warning(
+                "Another worker has got SIGTERM: this process ends with it, once the model is saved."
+            )
 
     def release(self) -> None:
         """Gives the signal back. Twice is fine."""
@@ -73,7 +82,7 @@ class Preemption:
         """
         if not self.requested:
             return
-        self.requested = False
+        self.requested = self._was_told = False
         if callable(self._previous):
             self._previous(signal.SIGTERM, None)
         else:

@@ -59,22 +59,30 @@ with strategy.scope():
 x = np.random.default_rng(0).normal(size=(24, 3)).astype("float32")
 data = tf.data.Dataset.from_tensor_slices((x, x.sum(1, keepdims=True))).batch(4)  # 6 steps
 watch = Watch(int(sys.argv[5]) if sys.argv[4:5] == [str(TASK)] else None)
-with bridge.MonitoredTrainingSession(
-    checkpoint_dir=sys.argv[2], hooks=[watch], save_checkpoint_steps=4, save_checkpoint_secs=None
-) as session:
-    history = session.fit(model, data, epochs=3, verbose=0, resume_data=True)
-variables = [
-    *model.variables,
-    *(model.optimizer.variables() if callable(model.optimizer.variables) else model.optimizer.variables),
-]
-print(
-    json.dumps(
-        {
-            "seen": watch.seen,
-            "weights": [weight.tolist() for weight in model.get_weights()],
-            "optimizer": [np.asarray(variable).tolist() for variable in variables],
-            "wrote": sorted(path.name for path in Path(sys.argv[2]).iterdir()),
-        }
-    ),
-    flush=True,
-)
+
+
+def report() -> None:
+    optimizer = model.optimizer.variables
+    variables = [*model.variables, *(optimizer() if callable(optimizer) else optimizer)]
+    print(
+        json.dumps(
+            {
+                "seen": watch.seen,
+                "weights": [weight.tolist() for weight in model.get_weights()],
+                "optimizer": [np.asarray(variable).tolist() for variable in variables],
+                "wrote": sorted(path.name for path in Path(sys.argv[2]).iterdir()),
+            }
+        ),
+        flush=True,
+    )
+
+
+try:
+    with bridge.MonitoredTrainingSession(
+        checkpoint_dir=sys.argv[2], hooks=[watch], save_checkpoint_steps=4, save_checkpoint_secs=None
+    ) as session:
+        history = session.fit(model, data, epochs=3, verbose=0, resume_data=True)
+except SystemExit:  # After SIGTERM, to this worker or another.
+    report()
+    raise
+report()
