@@ -266,10 +266,23 @@ class Proof:
             self._go_on(value) for value in hooks
         )
 
+    def _list_of(self, name: ast.Name) -> ast.expr:
+        """The list that a name is, if nothing is added to it: it is given to sessions and no more."""
+        value = self._value_of(name)
+        for load, where in self.file.names.loads(name.id):
+            is_given = isinstance(self.file.parent(load), ast.keyword | ast.Subscript)
+            if not is_given and self.file.names.lookup(name.id, where) == self.file.names.lookup(
+                name.id, self.scope
+            ):
+                return name
+        return value
+
     def _go_on(self, hooks: ast.expr | None) -> bool:
         """Whether hooks are a list of such that never ask for a stop."""
         if hooks is None:
             return True
+        if isinstance(hooks, ast.Name):
+            hooks = self._list_of(hooks)
         if not isinstance(hooks, ast.List | ast.Tuple):
             return isinstance(hooks, ast.Constant) and hooks.value is None
         for hook in hooks.elts:

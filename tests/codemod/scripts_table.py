@@ -18,6 +18,7 @@ NO_SET_SESSION = r"has no attribute 'set_session'"
 SESSIONS = (
     Script("bare_loop", "a bare loop: one run, its result unused"),
     Script("used_results_printed", "results used in the loop only: printed"),
+    Script("loop_shapes", "assigned sessions, conditions, early ends, rounds, values that outlive the loop"),
     Script("used_results_kept", "results kept in a list, the best so far, the last value after the loop"),
     Script("nested_epochs", "epochs around batches, evaluation after each, rates set in Python"),
     Script("gan_two_train_ops", "two train ops, two runs an iteration, feed_dict", cannot_swap=NO_CONTRIB),

@@ -144,6 +144,14 @@ KEPT = {
         Kept.COUNT,
         function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(1, 1):")),
     ),
+    "rounds with hooks in a list that grows": (
+        Kept.UNGUARDED,
+        function(
+            loop(RUN, "for _ in range(5):"),
+            "with tf.train.MonitoredTrainingSession(hooks=own) as sess:",
+            "    own = [tf.train.NanTensorHook(loss)]\n    own.append(data)\n",
+        ),
+    ),
     "no rounds": (Kept.COUNT, function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(0):"))),
     "two counters": (Kept.COUNT, function(loop(RUN, "for i, j in zip(range(3), data):"))),
     "rounds that hooks may cut short": (Kept.UNGUARDED, function(loop(RUN, "for _ in range(5):"))),
@@ -307,6 +315,11 @@ FITS = {
     "break": function(loop(f"{RUN}\nif n: break")),
     "loops and files behind it": function(
         loop("v = sess.run(loss)\nfor w in v:\n    if w: break\nwith open('f', 'a') as f: f.write(str(v))")
+    ),
+    "rounds with a list of hooks that never stop": function(
+        loop(RUN, "for _ in range(5):"),
+        "with tf.train.MonitoredTrainingSession(hooks=own) as sess:",
+        "    own = [tf.train.NanTensorHook(loss)]\n",
     ),
     "rounds of a session without hooks": function(
         loop("v = sess.run(loss)\nn += v", "for _ in range(n):"),
