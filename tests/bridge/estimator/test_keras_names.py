@@ -51,3 +51,18 @@ def test_layers_outside_of_estimators_go_on_being_counted_by_keras(tmp_path: Pat
     after = keras.layers.Embedding(2, 2).name
     count = int(before.partition("_")[2] or 0)
     assert after == f"embedding_{count + 1}"
+
+
+def test_models_outside_of_estimators_go_on_being_named_by_keras(tmp_path: Path) -> None:
+    def paths() -> list[str]:
+        model = keras.Sequential([keras.layers.Dense(2, name="a"), keras.layers.Dense(2, name="b")], name="c")
+        model.build((1, 2))
+        return [variable.path for variable in model.variables]
+
+    before = paths()
+    bridge.estimator.Estimator(model_fn, str(tmp_path)).train(input_fn, steps=1)
+    assert paths() == before == ["c/a/kernel", "c/a/bias", "c/b/kernel", "c/b/bias"]
+    with tf.Graph().as_default():
+        inputs = keras.layers.Dense(1, name="d")
+        inputs(tf.ones([1, 2]))
+        assert [variable.path for variable in inputs.variables] == ["d/kernel", "d/bias"]
