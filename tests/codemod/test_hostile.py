@@ -707,7 +707,7 @@ def test_a_bug_in_a_rule_fails_its_file_and_no_other(tree, error, jobs):
 
 
 DIE_WRITING = """
-import os, signal
+import functools, os, signal
 replace, command = os.replace, os.getpid()
 def die(*args, **more):
     if {after}:
@@ -715,7 +715,7 @@ def die(*args, **more):
     os.kill(command, signal.SIGKILL)
     if os.getpid() != command:
         replace(*args, **more)
-os.replace = die
+os.replace = functools.partial(die)  # Python 3.10's pathlib would make a method of a function.
 """
 
 
