@@ -22,6 +22,10 @@ _REMEDIES = (
         "Same tensor is fed",
         "Let one of the hooks feed it, or give each a placeholder_with_default of its own.",
     ),
+    (
+        "session.BaseSession",
+        "tfdbg's hooks need a v1 session. For Keras: tf.debugging.experimental.enable_dump_debug_info.",
+    ),
     ("NaN loss", "NanTensorHook(..., fail_on_nan_loss=False) stops the training instead of raising."),
 )
 

@@ -208,7 +208,8 @@ class LiveSession(tf_internals.SessionInterface):
         if owner is self or not known.keys() >= set(ids):
             raise UnsupportedSessionCallError(
                 "The step of this batch has run already. A hook cannot run train_op once more: Keras runs one step for "
-                "each batch."
+                "each batch. Several updates for one batch, as a GAN's hooks make them, belong in the model's train_step; "
+                "operations of its own a hook may run as often as it likes."
             )
         return [known[key] for key in ids]
 

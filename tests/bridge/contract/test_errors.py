@@ -431,3 +431,24 @@ def test_a_fit_without_error_gives_the_model_back_too(fit: str, opened: list[Liv
     assert attributes_of(model).keys() == before.keys()
     assert opened
     assert all(is_closed(session) for session in opened)
+
+
+def test_a_hook_that_runs_the_step_by_itself_is_told_where_several_updates_belong() -> None:
+    class Twice(tf1.train.SessionRunHook):
+        """As GAN hooks do, which train one network more often than the other."""
+
+        def before_run(self, run_context: Any) -> None:
+            run_context.session.run("train_op")
+
+    with pytest.raises(errors.UnsupportedSessionCallError, match="belong in the model's train_step"):
+        train(Twice())
+
+
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnraisableExceptionWarning"
+)  # Of tfdbg's half-made session.
+def test_a_hook_of_tfdbg_is_told_what_debugs_a_keras_step(tmp_path: Path) -> None:
+    debug = pytest.importorskip("tensorflow.python.debug.wrappers.hooks")
+    with pytest.raises(TypeError) as caught:
+        train(lambda: debug.DumpingDebugHook(str(tmp_path)))
+    assert "enable_dump_debug_info" in told(caught.value)
