@@ -7,7 +7,8 @@ read elsewhere, a call that may do anything, an error that may be caught somewhe
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Callable, Iterator, Sequence
 
 from codemod import after_step
 from codemod.facts import FileFacts
@@ -35,6 +36,11 @@ _GOES_ON = frozenset(
 )
 _MAY_STOP_BY = frozenset({"listeners", "fail_on_nan_loss", None})
 
+_ARITHMETIC: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+}
 _RANGES = ("six.moves.range", "six.moves.xrange")
 
 
@@ -229,10 +235,21 @@ class Proof:
         end = iterated.args[-1]
         # It is written twice where it may be too small.
         demand(_is_lasting(end), Kept.COUNT)
-        value = self._value_of(end)
+        number = self._number(end)
+        if number is not None or isinstance(self._value_of(end), ast.Constant):
+            demand(number is not None and number > start, Kept.COUNT)
+        return Rounds(start, number is not None, None)
+
+    def _number(self, expression: ast.expr) -> int | None:
+        """The whole number that an expression is, if it can be told."""
+        value = self._value_of(expression)
         if isinstance(value, ast.Constant):
-            demand(type(value.value) is int and value.value > start, Kept.COUNT)
-        return Rounds(start, isinstance(value, ast.Constant), None)
+            return value.value if type(value.value) is int else None
+        compute = _ARITHMETIC.get(type(value.op)) if isinstance(value, ast.BinOp) else None
+        if not isinstance(value, ast.BinOp) or compute is None:
+            return None
+        left, right = self._number(value.left), self._number(value.right)
+        return None if left is None or right is None else compute(left, right)
 
     def _is_range(self, function: ast.expr) -> bool:
         is_builtin = isinstance(function, ast.Name) and function.id == "range"

@@ -365,6 +365,18 @@ def test_a_loop_that_becomes_a_fit(text: str, ending: str) -> None:
     assert migrate(outcome.text).text == outcome.text
 
 
+@pytest.mark.parametrize(
+    ("rounds", "asks"), [("STEPS", False), ("2 * STEPS + 1", False), ("n", True), ("STEPS - n", True)]
+)
+def test_rounds_are_asked_for_where_nobody_knows_that_there_are_any(rounds: str, asks: bool) -> None:
+    text = "STEPS = 30\n\n" + function(
+        loop(RUN, f"for _ in range({rounds}):"), "with tf.train.MonitoredTrainingSession() as sess:"
+    )
+    new = migrate(text).text
+    assert f"steps_per_epoch={rounds}," in new
+    assert (f"if {rounds} > 0:" in new) == asks
+
+
 @pytest.mark.parametrize("name", ["followed", "followed further out", "in a try"])
 def test_the_end_of_the_input_comes_out_where_something_follows(name: str) -> None:
     assert "sess.fit(bridge.GraphModel(train_op, raise_at_end=True), verbose=0)" in migrate(FITS[name]).text
