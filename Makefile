@@ -4,7 +4,8 @@
 
 PYTHON ?= python3
 PYTHON37 ?= python3.7
-JOBS ?= 2
+# Test processes: one a core, at the most 8, for each may need 4 GB of memory.
+JOBS ?= $(shell n=$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 2); echo $$(( n < 8 ? n : 8 )))
 PYTEST_ARGS ?=
 BENCH_ARGS ?=
 CORPUS_ARGS ?=
