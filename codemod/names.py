@@ -192,6 +192,7 @@ class Names:
         self.scopes: dict[ast.AST, Scope] = {tree: self.module}
         self._scope = self.module
         self._coming: list[ast.AST | Scope] = []
+        self._followed: set[str] = set()  # Names that an import or a shorter name binds somewhere.
         self._texts: list[tuple[int, int]] | None = None
         self._loads: dict[str, list[tuple[ast.Name, Scope]]] = {}
         self._meanings: dict[tuple[str, int], tuple[str, Binding | None] | None] = {}
@@ -313,6 +314,8 @@ class Names:
         if scope.elsewhere and scope.elsewhere.get(binding.name) == "global":
             scope = binding.scope = self.module
         scope.names.setdefault(binding.name, []).append(binding)
+        if binding.kind != "none":
+            self._followed.add(binding.name)
 
     def _constant(self, node: ast.Constant) -> None:
         """Nothing is named in one."""
@@ -586,6 +589,8 @@ class Names:
             known: dict[str, tuple[str, Binding | None] | None] = {}
             for root in scope.loads:
                 name = root.id
+                if name not in self._followed and not self.stars:
+                    continue
                 if name in known:
                     found = known[name]
                 else:
