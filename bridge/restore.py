@@ -37,6 +37,12 @@ _UNREADABLE = (
     tf.errors.NotFoundError,
 )
 
+_REMEDY = (
+    "Say in sess.fit(..., name_map=...) which names belong together. None leaves a variable at the value that it has, so that "
+    'name_map=[("^sgd/", None)] begins with a new SGD. Or give another checkpoint_dir, and take over what fits by '
+    "bridge.checkpoint.load_v1(model, path, strict=False)."
+)
+
 
 class CheckpointRestore:
     """Restores a job's newest checkpoint into each of its sessions.
@@ -146,6 +152,7 @@ class CheckpointRestore:
                 optimizers=self._optimizers,
                 only=[variable.name for variable in new],
                 accept_unexpected=True,
+                remedy=_REMEDY,
             )
         self._done.update(id(variable.variable) for variable in new)
 

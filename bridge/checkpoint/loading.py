@@ -19,6 +19,8 @@ from bridge.checkpoint.report import CheckpointEntry, CheckpointReport, ordered
 from bridge.errors import CheckpointMismatchError
 from bridge.names import NamedVariable
 
+_REMEDY = "Say in name_map which names belong together (None leaves a variable out), or give strict=False to assign what fits."
+
 
 def load_v1(
     model: Any, path: str | os.PathLike[str], name_map: NameMap = None, strict: bool = True
@@ -65,6 +67,7 @@ def restore_into(
     optimizers: Sequence[Any] = (),
     only: Collection[str] | None = None,
     accept_unexpected: bool = False,
+    remedy: str = _REMEDY,
 ) -> CheckpointReport:
     """Assigns live variables from a checkpoint, without a session.
 
@@ -77,6 +80,7 @@ def restore_into(
       only: Names of the variables to assign and to report on; None stands for all. The others tell the names of
         their slots.
       accept_unexpected: Whether entries without a variable are no problem, as they are none for `Saver.restore`.
+      remedy: What the error says at its end.
 
     Returns:
       The report.
@@ -93,14 +97,14 @@ def restore_into(
         matcher = Matcher(variables, checkpoint, renaming, optimizers)
         matcher.restrict(only, accept_unexpected=accept_unexpected)
         if strict:
-            _check(_report(checkpoint, matcher))
+            _check(_report(checkpoint, matcher), remedy)
         powers = _power_names(checkpoint, optimizers)
         read = checkpoint.read([n for a in matcher.assignments for n in a.place.sources] + powers)
         values = _values(matcher, read)
         _compare_powers(matcher, optimizers, {name: read[name] for name in powers}, values)
         report = _report(checkpoint, matcher)
         if strict:
-            _check(report)
+            _check(report, remedy)
         for assignment, value in values:
             _assign(assignment.variable.variable, value)
     return report
@@ -118,13 +122,10 @@ def _report(checkpoint: V1Checkpoint, matcher: Matcher) -> CheckpointReport:
     return CheckpointReport(checkpoint.prefix, ordered(matcher.entries), tuple(matcher.notes))
 
 
-def _check(report: CheckpointReport) -> None:
+def _check(report: CheckpointReport, remedy: str) -> None:
     if report.problems:
         raise CheckpointMismatchError(
-            f"The checkpoint does not fit the model; nothing was assigned.\n{report}\n"
-            "Say in name_map which names belong together (None leaves a variable out), or give strict=False to assign "
-            "what fits.",
-            report,
+            f"The checkpoint does not fit the model; nothing was assigned.\n{report}\n{remedy}", report
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import re
 import warnings
 from pathlib import Path
 from typing import Any
@@ -471,3 +473,19 @@ def test_nothing_is_warned_about_in_an_orderly_resume(tmp_path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", UserWarning)
         session(keras, PLAIN, tmp_path)
+
+
+@pytest.mark.parametrize("flavour", BOTH)
+def test_another_optimizer_than_the_checkpoints_is_begun_anew_as_the_error_says(
+    flavour: str, tmp_path: Path
+) -> None:
+    k = package(flavour)
+    trained, _ = session(k, ADAM, tmp_path, stop_at=5)
+    other = Case("sgd", models.normed, data.arrays, mse("SGD", momentum=0.9))
+    with pytest.raises(bridge.errors.CheckpointMismatchError, match=r"sess\.fit") as caught:
+        session(k, other, tmp_path)
+    (name_map,) = re.findall(r"name_map=(\[.*?\])", str(caught.value))
+    model, history = session(k, other, tmp_path, stop_at=5, name_map=ast.literal_eval(name_map))
+    assert history.epoch == []
+    for weight, found in zip(trained.get_weights(), model.get_weights(), strict=True):
+        np.testing.assert_array_equal(weight, found)
