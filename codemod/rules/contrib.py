@@ -76,6 +76,9 @@ _TAKEN_IN = {
     "tf.contrib.cluster_resolver": "tf.distribute.cluster_resolver",
     "tf.contrib.autograph": "tf.autograph",
     "tf.contrib.framework.nest": "tf.nest",
+    "tf.contrib.learn.python.learn.monitored_session": "tf.train",
+    "tf.contrib.learn.python.learn.basic_session_run_hooks": "tf.train",
+    "tf.contrib.learn.python.learn.session_run_hook": "tf.train",
 }
 
 _TRAIN = """
@@ -87,6 +90,7 @@ _LOOKUP = """
 """
 _ONE_BY_ONE = {
     **{f"tf.contrib.framework.{name}": f"tf.train.{name}" for name in _TRAIN.split()},
+    **{f"tf.contrib.framework.python.ops.variables.{name}": f"tf.train.{name}" for name in _TRAIN.split()},
     **{f"tf.contrib.lookup.{name}": f"bridge.lookup.{name}" for name in _LOOKUP.split()},
     "tf.contrib.lookup.HashTable": "tf.lookup.StaticHashTable",
     "tf.contrib.lookup.KeyValueTensorInitializer": "tf.lookup.KeyValueTensorInitializer",
@@ -117,6 +121,7 @@ _ONE_BY_ONE = {
     "tf.contrib.training.HParams": "bridge.hparams.HParams",
     "tf.contrib.training.python.training.hparam.HParams": "bridge.hparams.HParams",
     "tf.contrib.training.checkpoints_iterator": "tf.train.checkpoints_iterator",
+    "tf.contrib.training.python.training.evaluation.checkpoints_iterator": "tf.train.checkpoints_iterator",
     "tf.contrib.hooks.ProfilerHook": "tf.train.ProfilerHook",
     "tf.contrib.eager.enable_eager_execution": "tf.enable_eager_execution",
     "tf.contrib.eager.executing_eagerly": "tf.executing_eagerly",
