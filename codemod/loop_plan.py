@@ -84,12 +84,12 @@ class Rounds:
     """The rounds of a loop that counts them.
 
     Attributes:
-      first: The number of the first one.
+      first: The number of the first one; None if only its expression is known.
       is_some: Whether it is known that there is one at least; fit knows no training of no steps.
       counter: The name of the number, if the action reads it.
     """
 
-    first: int
+    first: int | None
     is_some: bool
     counter: str | None
 

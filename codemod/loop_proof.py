@@ -223,22 +223,23 @@ class Proof:
         )
 
     def _count(self, iterated: ast.expr) -> Rounds:
-        """The rounds of `range(number)` or `range(1, number)`."""
+        """The rounds of `range(number)` or `range(first, number)`."""
         demand(isinstance(iterated, ast.Call) and self._is_range(iterated.func), Kept.CONDITION)
         assert isinstance(iterated, ast.Call)
         demand(len(iterated.args) in (1, 2) and not iterated.keywords, Kept.CONDITION)
+        demand(not any(isinstance(arg, ast.Starred) for arg in iterated.args), Kept.CONDITION)
         first = iterated.args[0] if len(iterated.args) == 2 else ast.Constant(0)
-        is_first = isinstance(first, ast.Constant) and type(first.value) is int and first.value >= 0
-        demand(is_first, Kept.CONDITION)
-        assert isinstance(first, ast.Constant)
-        start = int(str(first.value))
         end = iterated.args[-1]
-        # It is written twice where it may be too small.
-        demand(_is_lasting(end), Kept.COUNT)
-        number = self._number(end)
-        if number is not None or isinstance(self._value_of(end), ast.Constant):
-            demand(number is not None and number > start, Kept.COUNT)
-        return Rounds(start, number is not None, None)
+        # They are written twice where there may be none, and the first one once for each round.
+        demand(_is_lasting(end) and _is_lasting(first), Kept.COUNT)
+        demand(not loaded([ast.Expr(first)]) & stored(self.loop.body), Kept.COUNT)
+        demand(not _attributes_of(first) & _attributes_set(self.loop.body), Kept.COUNT)
+        start, number = self._number(first), self._number(end)
+        for value, found in ((first, start), (end, number)):
+            demand(found is not None or not isinstance(self._value_of(value), ast.Constant), Kept.COUNT)
+        is_known = start is not None and number is not None
+        demand(not is_known or (number or 0) > (start or 0), Kept.COUNT)
+        return Rounds(start if isinstance(first, ast.Constant) else None, is_known, None)
 
     def _number(self, expression: ast.expr) -> int | None:
         """The whole number that an expression is, if it can be told."""
@@ -584,7 +585,9 @@ def _is_lasting(number: ast.expr) -> bool:
     if isinstance(number, ast.Attribute):
         return _is_lasting(number.value)
     if isinstance(number, ast.BinOp):
-        return _is_lasting(number.left) and _is_lasting(number.right)
+        # Whatever else binds less than the minus that may come behind it.
+        is_plain = isinstance(number.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod)
+        return is_plain and _is_lasting(number.left) and _is_lasting(number.right)
     is_int = isinstance(number, ast.Call) and isinstance(number.func, ast.Name) and number.func.id == "int"
     return is_int and isinstance(number, ast.Call) and len(number.args) == 1 and _is_lasting(number.args[0])
 

@@ -148,9 +148,7 @@ def _trained_by(
         left = [_without_break(handler, words.indent) for handler in handlers]
         new[-1:] = [cst.Try(block, handlers=left)]
     if not some:
-        begins = (
-            f"{_number(rounds, plan)} > 0" if rounds else _condition(cst.ensure_type(node, cst.While), plan)
-        )
+        begins = _is_some(rounds, plan) if rounds else _condition(cst.ensure_type(node, cst.While), plan)
         test = cst_tools.expression(begins)
         new[-1:] = [cst.If(test, cst.IndentedBlock(new[-1:], indent=words.indent))]
     return new
@@ -357,7 +355,7 @@ def _fit(call: cst.Call, plan: Plan, words: Words, rounds: cst.BaseExpression | 
     if rounds is not None:
         arguments += [f"steps_per_epoch={_number(rounds, plan)}", "initial_step=0"]
     if plan.code == STEP_LOOPS:
-        arguments.append(_callbacks(plan, words))
+        arguments.append(_callbacks(plan, words, rounds))
     arguments.append("verbose=0")
     made = f"{words.graph_model}({', '.join(model)})"
     new = []
@@ -381,28 +379,41 @@ def _number(rounds: cst.BaseExpression, plan: Plan) -> str:
     assert plan.rounds is not None
     end = cst.ensure_type(rounds, cst.Call).args[-1].value
     first = plan.rounds.first
-    if not first:
+    if first == 0:
         return _code(end)
-    if isinstance(end, cst.Integer):
+    if first is not None and isinstance(end, cst.Integer):
         return str(end.evaluated_value - first)
-    if (
-        isinstance(end, cst.BinaryOperation)
-        and isinstance(end.operator, cst.Add)
-        and isinstance(end.right, cst.Integer)
-        and end.right.evaluated_value == first
-    ):
+    is_sum = isinstance(end, cst.BinaryOperation) and isinstance(end.operator, cst.Add) and not end.lpar
+    if is_sum and isinstance(end, cst.BinaryOperation) and _code(end.right) == _first(rounds):
         return _code(end.left)
-    return f"{_code(end)} - {first}"
+    return f"{_code(end)} - {_first(rounds)}"
 
 
-def _callbacks(plan: Plan, words: Words) -> str:
+def _is_some(rounds: cst.BaseExpression, plan: Plan) -> str:
+    """Asks whether a range has any."""
+    number = _number(rounds, plan)
+    if number.endswith(f" - {_first(rounds)}"):
+        return f"{_code(cst.ensure_type(rounds, cst.Call).args[-1].value)} > {_first(rounds)}"
+    return f"{number} > 0"
+
+
+def _first(rounds: cst.BaseExpression) -> str:
+    """The number of the first round, as it can stand behind a sign."""
+    first = cst.ensure_type(rounds, cst.Call).args[0].value
+    text = _code(first)
+    is_plain = isinstance(first, cst.Integer | cst.Name | cst.Attribute | cst.Call) or bool(first.lpar)
+    return text if is_plain else f"({text})"
+
+
+def _callbacks(plan: Plan, words: Words, rounds: cst.BaseExpression | None) -> str:
     actions = []
     if plan.before and not plan.feeds:
         actions.append(f"on_train_batch_begin=lambda batch, logs: {words.before}()")
     if plan.has_after:
         given = ["**logs"] if plan.values else []
         if plan.rounds and plan.rounds.counter:
-            given.insert(0, f"batch + {plan.rounds.first}" if plan.rounds.first else "batch")
+            is_from_0 = rounds is None or plan.rounds.first == 0
+            given.insert(0, "batch" if is_from_0 or rounds is None else f"batch + {_first(rounds)}")
         actions.append(f"on_train_batch_end=lambda batch, logs: {words.action}({', '.join(given)})")
     one = f"callbacks=[{words.callback}({', '.join(actions)})]"
     step = words.indent

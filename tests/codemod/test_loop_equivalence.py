@@ -231,6 +231,11 @@ HEADERS = {
         "for i in range(batches.number):",
         "if sess.should_stop(): break\n",
     ),
+    "rounds from a number that is found out": (
+        WITH,
+        "for i in range(batches.number - 2, TEN - 6):",
+        "if sess.should_stop(): break\n",
+    ),
     "rounds from one on of a number that is found out": (
         WITH,
         "for i in range(1, batches.number + 1):",

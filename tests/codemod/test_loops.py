@@ -128,9 +128,13 @@ KEPT = {
         Kept.CONDITION,
         function(loop("v = sess.run(loss)\nif sess.should_stop(): break\nprint(v)")),
     ),
-    "range from a name": (
-        Kept.CONDITION,
-        function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(n, 5):")),
+    "range from a name that the loop sets": (
+        Kept.COUNT,
+        function(loop(f"if sess.should_stop(): break\n{RUN}\nn += 1", "for _ in range(n, 5):")),
+    ),
+    "range of two calls": (
+        Kept.COUNT,
+        function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(data.first(), 5):")),
     ),
     "range by steps": (
         Kept.CONDITION,

@@ -51,3 +51,18 @@ def train_in_rounds(train_op, losses, names, hooks):
             with open("log.txt", "a") as log:
                 log.write("%d %s\n" % (step, values))
     return total
+
+
+def go_on(train_op, loss, start_step, hooks):
+    with tf.train.MonitoredTrainingSession(hooks=hooks) as sess:
+        for step in range(start_step, MAX_STEPS + start_step):
+            if sess.should_stop():
+                break
+            _, value = sess.run([train_op, loss])
+            show(step, value)
+
+
+def go_on_to_the_end(train_op, args):
+    with tf.train.MonitoredTrainingSession() as sess:
+        for _ in range(args.first, MAX_STEPS):
+            sess.run(train_op)

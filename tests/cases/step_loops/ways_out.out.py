@@ -99,3 +99,33 @@ def train_in_rounds(train_op, losses, names, hooks):
             verbose=0,
         )
     return total
+
+
+def go_on(train_op, loss, start_step, hooks):
+    with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
+        def after_step(step, value):
+            show(step, value)
+
+        if MAX_STEPS > 0:
+            sess.fit(
+                bridge.GraphModel(train_op, fetches={"value": loss}),
+                steps_per_epoch=MAX_STEPS,
+                initial_step=0,
+                callbacks=[
+                    keras.callbacks.LambdaCallback(
+                        on_train_batch_end=lambda batch, logs: after_step(batch + start_step, **logs)
+                    )
+                ],
+                verbose=0,
+            )
+
+
+def go_on_to_the_end(train_op, args):
+    with bridge.MonitoredTrainingSession() as sess:
+        if MAX_STEPS > args.first:
+            sess.fit(
+                bridge.GraphModel(train_op),
+                steps_per_epoch=MAX_STEPS - args.first,
+                initial_step=0,
+                verbose=0,
+            )
