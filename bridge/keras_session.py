@@ -10,7 +10,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from bridge import cluster, keras_internals, multi_worker, names, tf_internals
+from bridge import cluster, keras_internals, keras_replicas, multi_worker, names, tf_internals
 from bridge.checkpoint_directory import ChiefLock
 from bridge.default_hooks import Saving
 from bridge.errors import ResumeWarning, SessionClosedError, UnsupportedSessionError
@@ -111,7 +111,7 @@ class KerasSession:
         """Ends the running fit after its step, without a last validation. Runs in a signal handler."""
         if self._callback is not None and self._model is not None:
             self._model.stop_training = True
-            if not keras_internals.spans_processes(self._model.distribute_strategy):
+            if not keras_replicas.spans_processes(self._model.distribute_strategy):
                 self._model.stop_evaluating = True  # Under such a strategy, the other workers would wait.
                 keras_internals.suspend_validation(self._model, lambda: False)
         elif self._is_evaluating:
@@ -132,7 +132,7 @@ class KerasSession:
             strategy = model.distribute_strategy
             if self.is_chief_of(model) and directory and strategy.extended.should_checkpoint:
                 self._lock = ChiefLock(directory)
-            elif not self._is_chief and directory and not keras_internals.is_multi_worker(strategy):
+            elif not self._is_chief and directory and not keras_replicas.is_multi_worker(strategy):
                 cluster.wait_for_checkpoint(directory, self._max_wait, look_out=self._preemption.leave)
             self._restore = CheckpointRestore(directory, name_map)
         self._model = model
@@ -140,9 +140,7 @@ class KerasSession:
     def is_chief_of(self, model: Any) -> bool:
         """Tells whether this process is the chief of the job that trains `model`."""
         strategy = model.distribute_strategy
-        return self._is_chief and (
-            not keras_internals.is_multi_worker(strategy) or cluster.is_chief(strategy)
-        )
+        return self._is_chief and (not keras_replicas.is_multi_worker(strategy) or cluster.is_chief(strategy))
 
     def restore_model(self, model: Any, scaffold: Any) -> None:
         """Restores the model before its first fit, if it is built."""
@@ -395,7 +393,7 @@ class _SessionCallback(HookCallback):
 
     def _is_interrupted(self) -> bool:
         """Tells whether a hook or a signal has ended the fit, here or on another worker; no callback has heard of it yet."""
-        spans = keras_internals.spans_processes(self.model.distribute_strategy)
+        spans = keras_replicas.spans_processes(self.model.distribute_strategy)
         stops = self._session.should_stop() or (spans and bool(self.model.stop_training))
         self._was_interrupted = bool(self._others) and stops
         return self._was_interrupted

@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 import numpy as np
 import tensorflow as tf
 
-from bridge import cluster, keras_internals, step_stats, tf_internals
+from bridge import cluster, keras_replicas, step_stats, tf_internals
 from bridge.errors import (
     ForeignTensorError,
     NotFeedableError,
@@ -120,7 +120,7 @@ class LiveSession(tf_internals.SessionInterface):
         self._batch = batch or BatchSource()
         # Trying again, as a monitored session does, would wait for a process that is gone.
         strategy = step_graph.trace.model.distribute_strategy
-        self._lost = (tf.errors.OpError,) if keras_internals.spans_processes(strategy) else ()
+        self._lost = (tf.errors.OpError,) if keras_replicas.spans_processes(strategy) else ()
 
     @property
     def graph(self) -> tf.Graph:

@@ -17,7 +17,7 @@ from typing import Any
 import keras
 import tensorflow as tf
 
-from bridge import cluster, keras_internals, tf_internals
+from bridge import cluster, keras_internals, keras_replicas, tf_internals
 from bridge.errors import DifferentWorkersError, UnsupportedModelError, WorkerLostError
 from bridge.hooked_step import HookedStep
 
@@ -82,11 +82,11 @@ def prepare(model: Any, *, agree_each_step: bool | None = None) -> Callable[[], 
       UnsupportedModelError: if this Keras 3 cannot train a model of several replicas.
     """
     strategy = model.distribute_strategy
-    if not keras_internals.spans_processes(strategy) or hasattr(model.fit, _PREPARED):
+    if not keras_replicas.spans_processes(strategy) or hasattr(model.fit, _PREPARED):
         return lambda: None
     is_tf_keras = keras_internals.is_tf_keras(model)
     correct = (
-        keras_internals.share_batch_statistics if is_tf_keras else keras_internals.correct_multi_worker_fit
+        keras_replicas.share_batch_statistics if is_tf_keras else keras_replicas.correct_multi_worker_fit
     )
     undo_correction = correct(model)
     workers = Workers(strategy)
@@ -133,7 +133,7 @@ def on_any_worker(model: Any, flag: bool) -> bool:
       flag: What this process has to say.
     """
     strategy = model.distribute_strategy
-    return Workers(strategy).any(flag) if keras_internals.spans_processes(strategy) else flag
+    return Workers(strategy).any(flag) if keras_replicas.spans_processes(strategy) else flag
 
 
 class Workers:

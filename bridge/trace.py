@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-from bridge import keras_internals, random_state, tf_internals
+from bridge import keras_internals, keras_replicas, random_state, tf_internals
 from bridge.errors import UnsupportedModelError
 from bridge.step_unit import StepUnit
 
@@ -427,7 +427,7 @@ def whole_step(model: Any, kind: str) -> Callable[[Any], Any]:
     def step(data: Any) -> Any:
         data = tf.nest.map_structure(_without_optional, data)
         outputs = model.distribute_strategy.run(replica_step, args=(data,))
-        return keras_internals.reduce_replicas(model, outputs, kind)
+        return keras_replicas.reduce_replicas(model, outputs, kind)
 
     return step
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from bridge import keras_internals, multi_worker
+from bridge import keras_replicas, multi_worker
 from bridge.errors import UnsupportedModelError
 
 
@@ -42,7 +42,7 @@ def test_a_keras_that_does_not_sum_gradients_is_refused() -> None:
     with pytest.raises(
         UnsupportedModelError, match=r"different weights. Use Keras 3.12 or newer, or tf_keras"
     ):
-        keras_internals.correct_multi_worker_fit(model)
+        keras_replicas.correct_multi_worker_fit(model)
 
 
 @pytest.mark.skipif(
@@ -50,8 +50,8 @@ def test_a_keras_that_does_not_sum_gradients_is_refused() -> None:
 )
 def test_kerass_own_reduction_is_back_when_the_last_model_is_done() -> None:
     own = reduction()
-    first = keras_internals.correct_multi_worker_fit(make_model())
-    second = keras_internals.correct_multi_worker_fit(make_model())
+    first = keras_replicas.correct_multi_worker_fit(make_model())
+    second = keras_replicas.correct_multi_worker_fit(make_model())
     assert reduction() is not own
     first()
     assert reduction() is not own
@@ -72,7 +72,7 @@ def test_models_of_one_process_train_as_ever_while_another_model_is_prepared() -
         return [history.history["loss"], *(weight.tolist() for weight in model.get_weights())]
 
     before = train()
-    undo = keras_internals.correct_multi_worker_fit(make_model())
+    undo = keras_replicas.correct_multi_worker_fit(make_model())
     try:
         assert train() == before
     finally:
