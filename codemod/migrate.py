@@ -214,7 +214,8 @@ def migrate_text(path: str, text: str, settings: Settings, *, notebook: bool = F
             break
         text = new
         try:
-            new = _one_pass(path, text, settings, notebook).text
+            again = _one_pass(path, text, settings, notebook)
+            new, once = again.text, replace(once, loops=_later(once.loops, again.loops))
         except SourceError as error:
             reason = f"internal error, nothing written: the new text is not sound ({error.reason})"
             raise SourceError(reason, error.line) from error
@@ -223,6 +224,17 @@ def migrate_text(path: str, text: str, settings: Settings, *, notebook: bool = F
             f"internal error, nothing written: each pass changes line {_first_difference(text, new)} of the new text again"
         )
     return replace(once, text=new)
+
+
+def _later(loops: tuple[Loop, ...], left: tuple[Loop, ...]) -> tuple[Loop, ...]:
+    """What became of the loops when another pass has judged those that the one before has left."""
+    if sum(bool(loop.kept) for loop in loops) != len(left):
+        return loops
+    judged = iter(left)
+    return tuple(
+        replace(loop, kept=(now := next(judged)).kept, reason=now.reason) if loop.kept else loop
+        for loop in loops
+    )
 
 
 def _from_python_2(path: str, text: str, settings: Settings) -> tuple[str, tuple[Finding, ...]]:

@@ -437,6 +437,17 @@ def test_the_loop_of_a_raw_session_or_a_coordinator_is_no_training_loop_to_count
     assert migrate(textwrap.dedent(text)).loops == ()
 
 
+def test_a_loop_that_only_a_second_look_makes_a_fit_counts_as_one() -> None:
+    text = function(f"{loop(RUN)}\n{loop('step(sess)')}", "with ms.MonitoredSession(hooks=hooks) as sess:")
+    text = text.replace(
+        "\n", "\nfrom tensorflow.contrib.learn.python.learn import monitored_session as ms\n", 1
+    )
+    outcome = migrate(text)
+    assert outcome.text.count(".fit(") == 1
+    assert [loop.kept for loop in outcome.loops] == ["", "no_run"]
+    assert [loop.line for loop in outcome.loops] == [8, 10]
+
+
 def test_the_command_counts_them(tmp_path: Path, codemod: Command) -> None:
     (tmp_path / "a.py").write_text(function(loop(RUN)))
     (tmp_path / "b.py").write_text(
