@@ -78,3 +78,20 @@ def test_the_guide_has_the_table_as_it_is() -> None:
     text = PAGE.read_text(encoding="utf-8")
     assert with_table(text) == text
     assert "| `BoostedTreesClassifier` |" in text
+
+
+def test_the_api_page_has_every_name_that_is_not_tensorflows_own() -> None:
+    page = PAGE.with_name("api.md").read_text(encoding="utf-8")
+    packages = {
+        "": est,
+        **{f"{name}.": getattr(est, name) for name in est.__all__ if hasattr(getattr(est, name), "__path__")},
+    }
+    names = [
+        prefix + name
+        for prefix, package in packages.items()
+        for name in package.__all__
+        if not hasattr(getattr(package, name), "__path__") and name != "experimental"
+    ]
+    own = [name for name in names if get(name).__module__.startswith("bridge.")]
+    assert len(own) > 45
+    assert [name for name in own if f"::: bridge.estimator.{name}\n" not in page] == []
