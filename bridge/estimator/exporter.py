@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from bridge.estimator import evaluation
 from bridge.estimator.errors import EstimatorError
 from bridge.estimator.functions import argument_names
 
@@ -71,7 +72,17 @@ class _SavedModelExporter(Exporter):
         """The name of the folder in `export`."""
         return self._name
 
-    def _save(self, estimator: Any, export_path: str, checkpoint_path: str) -> Any:
+    def export(
+        self,
+        estimator: Any,
+        export_path: str,
+        checkpoint_path: str,
+        eval_result: Mapping[str, Any],
+        is_the_final_export: bool,
+    ) -> Any:
+        """See the base class."""
+        if not self._is_wanted(estimator, eval_result, is_the_final_export):
+            return None
         path = estimator.export_saved_model(
             export_path,
             self._receiver_fn,
@@ -81,6 +92,11 @@ class _SavedModelExporter(Exporter):
         )
         self._forget_old(export_path)
         return path
+
+    def _is_wanted(self, estimator: Any, eval_result: Mapping[str, Any], is_final: bool) -> bool:
+        """Whether this evaluation's model is exported."""
+        del estimator, eval_result, is_final
+        return True
 
     def _forget_old(self, export_path: str) -> None:
         if self._exports_to_keep is None:
@@ -115,19 +131,11 @@ class FinalExporter(_SavedModelExporter):
         """
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text)
 
-    def export(
-        self,
-        estimator: Any,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: Mapping[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
-        """See the base class."""
-        if not is_the_final_export:
-            return None
-        tf1.logging.info("Performing the final export in the end of training.")
-        return self._save(estimator, export_path, checkpoint_path)
+    def _is_wanted(self, estimator: Any, eval_result: Mapping[str, Any], is_final: bool) -> bool:
+        del estimator, eval_result
+        if is_final:
+            tf1.logging.info("Performing the final export in the end of training.")
+        return is_final
 
 
 class LatestExporter(_SavedModelExporter):
@@ -154,17 +162,6 @@ class LatestExporter(_SavedModelExporter):
           EstimatorError: (a ValueError) `exports_to_keep` is not positive.
         """
         super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
-
-    def export(
-        self,
-        estimator: Any,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: Mapping[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
-        """See the base class."""
-        return self._save(estimator, export_path, checkpoint_path)
 
 
 def _loss_smaller(best_eval_result: Mapping[str, Any], current_eval_result: Mapping[str, Any]) -> bool:
@@ -218,26 +215,20 @@ class BestExporter(_SavedModelExporter):
         self._model_dir: str | None = None
         self._best: Mapping[str, Any] | None = None
 
-    def export(
-        self,
-        estimator: Any,
-        export_path: str,
-        checkpoint_path: str,
-        eval_result: Mapping[str, Any],
-        is_the_final_export: bool,
-    ) -> Any:
-        """See the base class."""
+    def _is_wanted(self, estimator: Any, eval_result: Mapping[str, Any], is_final: bool) -> bool:
+        del is_final
         if self._model_dir != estimator.model_dir and self._pattern:
             tf1.logging.info("Loading best metric from event files.")
             self._model_dir = estimator.model_dir
-            self._best = self._best_of(_evaluations(f"{estimator.model_dir}/{self._pattern}"))
+            found = evaluation.written(f"{estimator.model_dir}/{self._pattern}")
+            self._best = self._best_of(values for _, values in found)
         if self._best is not None and not self._compare_fn(
             best_eval_result=self._best, current_eval_result=eval_result
         ):
-            return None
+            return False
         tf1.logging.info("Performing best model export.")
         self._best = eval_result
-        return self._save(estimator, export_path, checkpoint_path)
+        return True
 
     def _best_of(self, evaluations: Iterator[Mapping[str, Any]]) -> Mapping[str, Any] | None:
         best = None
@@ -245,16 +236,3 @@ class BestExporter(_SavedModelExporter):
             if best is None or self._compare_fn(best_eval_result=best, current_eval_result=found):
                 best = found
         return best
-
-
-def _evaluations(pattern: str) -> Iterator[Mapping[str, Any]]:
-    """Yields the results of evaluations that event files hold."""
-    for path in tf.io.gfile.glob(pattern):
-        for event in tf1.train.summary_iterator(path):
-            values = {
-                value.tag: value.simple_value
-                for value in event.summary.value
-                if value.HasField("simple_value")
-            }
-            if values:
-                yield values

@@ -17,26 +17,6 @@ tf1 = tf.compat.v1
 
 _USE_DEFAULT: Any = object()
 
-_REPLACEABLE = (
-    "model_dir",
-    "tf_random_seed",
-    "save_summary_steps",
-    "save_checkpoints_steps",
-    "save_checkpoints_secs",
-    "session_config",
-    "keep_checkpoint_max",
-    "keep_checkpoint_every_n_hours",
-    "log_step_count_steps",
-    "train_distribute",
-    "device_fn",
-    "protocol",
-    "eval_distribute",
-    "experimental_distribute",
-    "experimental_max_worker_delay_secs",
-    "session_creation_timeout_secs",
-    "checkpoint_save_graph_def",
-)
-
 
 class TaskType:
     """The jobs of a cluster."""
@@ -193,10 +173,11 @@ class RunConfig:
         return made
 
     def _set(self, **fields: Any) -> None:
+        replaceable = argument_names(RunConfig)
         for name, value in fields.items():
-            if name not in _REPLACEABLE:
+            if name not in replaceable:
                 raise EstimatorError(
-                    f"Replacing {name} is not supported. The fields that can be replaced are {', '.join(_REPLACEABLE)}."
+                    f"Replacing {name} is not supported. The fields that can be replaced are {', '.join(replaceable)}."
                 )
             setattr(self, f"_{name}", value)
         steps, secs = "save_checkpoints_steps", "save_checkpoints_secs"

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from pathlib import Path
 
-from bridge.estimator.symbols import MISSING, WORKS
+from bridge import estimator
+from bridge.estimator.symbols import MISSING
 
 PAGE = Path(__file__).parents[3] / "migration_guide" / "estimators.md"
 BEGIN, END = "<!-- table of symbols: begin -->\n", "<!-- table of symbols: end -->\n"
+
+
+# What lived elsewhere.
+_OTHERS = ("model_to_estimator",)
+_PARTS = ("experimental", "export", "inputs", "tpu")
+
+WORKS = [
+    *(name for name in estimator.__all__ if name not in (*_OTHERS, *_PARTS, "strategies")),
+    *(
+        f"{part}.{name}"
+        for part in _PARTS
+        for name in getattr(estimator, part).__all__
+        if not inspect.ismodule(getattr(getattr(estimator, part), name))
+    ),
+]
 
 
 def table() -> str:

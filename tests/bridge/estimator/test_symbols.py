@@ -13,8 +13,8 @@ import tensorflow as tf
 import bridge
 from bridge import estimator as est
 from bridge.estimator.errors import UnsupportedEstimatorError
-from bridge.estimator.symbols import MISSING, WORKS
-from tests.bridge.estimator.symbols_page import PAGE, with_table
+from bridge.estimator.symbols import MISSING
+from tests.bridge.estimator.symbols_page import PAGE, WORKS, with_table
 
 # What `dir` of TensorFlow 1.15.5's tf.estimator gave, with its modules; `make_golden.py` writes it.
 GOLDEN = json.loads((Path(__file__).parent / "golden" / "symbols.json").read_text())["result"]
