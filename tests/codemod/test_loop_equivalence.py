@@ -851,7 +851,7 @@ LOOPS = st.builds(
 def test_whatever_is_rewritten_does_the_same() -> None:
     rewritten: list[str] = []
 
-    @settings(max_examples=100, deadline=None, derandomize=True, phases=[Phase.generate])
+    @settings(max_examples=60, deadline=None, derandomize=True, phases=[Phase.generate])
     @given(loop=LOOPS, feeds=st.sampled_from(["", "", ", {x: [number]}", ", feed_dict={x: batch}"]))
     def check(loop: Any, feeds: str) -> None:
         (opening, header, guard), before, run_, action, after = loop
