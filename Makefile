@@ -50,6 +50,7 @@ corpus: $(VENV)/.installed-test  ## migrate published TF1 packages (downloads th
 oracle: $(ORACLE_VENV)/.installed-$(TF1)  ## make the golden files anew with TensorFlow 1.15.5 (needs Python 3.7)
 	$(ORACLE_VENV)/bin/python tests/oracle/make_golden.py
 	$(ORACLE_VENV)/bin/python tests/bridge/checkpoint/make_golden.py
+	$(ORACLE_VENV)/bin/python tests/bridge/estimator/make_golden.py
 	$(ORACLE_VENV)/bin/python tests/guide/make_results.py
 	$(ORACLE_VENV)/bin/python tests/codemod/make_script_golden.py
 

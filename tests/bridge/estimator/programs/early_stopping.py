@@ -8,9 +8,9 @@ from tests.bridge.estimator.world import data, estimator, linear, once, variable
 def run(work, name, make, rate, rounds=12):
     made = linear(work + "/" + name, params={"rate": rate}, save_checkpoints_steps=3)
     os.makedirs(made.eval_dir())
-    hook = make(made)
     for _ in range(rounds):
-        made.train(data, hooks=[hook], steps=3)
+        # A new hook asks in its first step, whether it reads the global step before that step's update or after it.
+        made.train(data, hooks=[make(made)], steps=3)
         made.evaluate(once)
     return variables(made.latest_checkpoint())
 
