@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from bridge.estimator import evaluation
 from bridge.estimator.errors import EstimatorError, EstimatorTypeError
 from bridge.estimator.estimator import Estimator
 
@@ -185,11 +186,8 @@ def read_eval_metrics(eval_dir: str) -> dict[int, dict[str, float]]:
       From steps, in order, to metrics by name.
     """
     found: dict[int, dict[str, float]] = defaultdict(dict)
-    for path in tf.io.gfile.glob(f"{eval_dir}/{_EVENTS}"):
-        for event in tf1.train.summary_iterator(path):
-            for value in event.summary.value:
-                if value.HasField("simple_value"):
-                    found[event.step][value.tag] = value.simple_value
+    for step, values in evaluation.written(f"{eval_dir}/{_EVENTS}"):
+        found[step].update(values)
     return dict(sorted(found.items()))
 
 

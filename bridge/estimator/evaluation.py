@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -161,6 +161,23 @@ def write(results: Mapping[str, Any], checkpoint_path: str | None, output_dir: s
         path = tf1.Summary()
         path.value.add(tag="checkpoint_path", tensor=tf.make_tensor_proto(checkpoint_path, tf.string))
         _write(output_dir, path, step)
+
+
+def written(pattern: str) -> Iterator[tuple[int, dict[str, float]]]:
+    """Reads what evaluations wrote.
+
+    Args:
+      pattern: The files of events, as for `tf.io.gfile.glob`.
+
+    Yields:
+      The step and the numbers by name of each event that has some.
+    """
+    for path in tf.io.gfile.glob(pattern):
+        for event in tf1.train.summary_iterator(path):
+            values = event.summary.value
+            numbers = {value.tag: value.simple_value for value in values if value.HasField("simple_value")}
+            if numbers:
+                yield event.step, numbers
 
 
 def _write(output_dir: str, summary: Any, step: int) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import tensorflow as tf
 
+from bridge.estimator import evaluation
 from bridge.estimator.errors import EstimatorError
 from bridge.estimator.functions import argument_names
 
@@ -219,7 +220,8 @@ class BestExporter(_SavedModelExporter):
         if self._model_dir != estimator.model_dir and self._pattern:
             tf1.logging.info("Loading best metric from event files.")
             self._model_dir = estimator.model_dir
-            self._best = self._best_of(_evaluations(f"{estimator.model_dir}/{self._pattern}"))
+            found = evaluation.written(f"{estimator.model_dir}/{self._pattern}")
+            self._best = self._best_of(values for _, values in found)
         if self._best is not None and not self._compare_fn(
             best_eval_result=self._best, current_eval_result=eval_result
         ):
@@ -234,16 +236,3 @@ class BestExporter(_SavedModelExporter):
             if best is None or self._compare_fn(best_eval_result=best, current_eval_result=found):
                 best = found
         return best
-
-
-def _evaluations(pattern: str) -> Iterator[Mapping[str, Any]]:
-    """Yields the results of evaluations that event files hold."""
-    for path in tf.io.gfile.glob(pattern):
-        for event in tf1.train.summary_iterator(path):
-            values = {
-                value.tag: value.simple_value
-                for value in event.summary.value
-                if value.HasField("simple_value")
-            }
-            if values:
-                yield values
