@@ -563,6 +563,8 @@ ESTIMATORS = (
             "Estimator",
             "train_and_evaluate",
             "DNNClassifier",
+            "DNNLinearCombinedClassifier",
+            "DNNLinearCombinedRegressor",
             "DNNRegressor",
             "LinearClassifier",
             "LinearRegressor",

@@ -5,6 +5,8 @@ from typing import Any
 from bridge.estimator import experimental, export, inputs, strategies, tpu
 from bridge.estimator.canned import (
     DNNClassifier,
+    DNNLinearCombinedClassifier,
+    DNNLinearCombinedRegressor,
     DNNRegressor,
     LinearClassifier,
     LinearRegressor,
@@ -47,6 +49,8 @@ __all__ = [
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "DNNClassifier",
+    "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedRegressor",
     "DNNRegressor",
     "Estimator",
     "EstimatorSpec",

@@ -15,10 +15,6 @@ PACKAGE = "bridge.estimator"
 
 _TREES = "Train gradient-boosted trees with tensorflow_decision_forests (Keras models), XGBoost or LightGBM."
 _BASELINE = "Write the constant prediction as a Keras model of one bias (keras.layers.Dense on zeros), or compute the labels' mean."
-_COMBINED = (
-    "Build it in Keras: a linear branch (keras.layers.Dense(units) over keras.layers.CategoryEncoding) added to a deep branch, "
-    "compiled and trained by fit; or write a model_fn with bridge.estimator.Estimator."
-)
 _HEAD = (
     "Compute loss, metrics and predictions in the model_fn (tf.compat.v1.losses, tf.compat.v1.metrics) and return an "
     "EstimatorSpec; in Keras they are arguments of compile: {}."
@@ -35,9 +31,7 @@ MISSING: dict[str, str] = {
     "BoostedTreesEstimator": _TREES,
     "BoostedTreesRegressor": _TREES,
     "DNNEstimator": _CANNED,
-    "DNNLinearCombinedClassifier": _COMBINED,
-    "DNNLinearCombinedEstimator": _COMBINED,
-    "DNNLinearCombinedRegressor": _COMBINED,
+    "DNNLinearCombinedEstimator": _CANNED,
     "Head": _HEAD.format("loss and metrics"),
     "LinearEstimator": _CANNED,
     "LogisticRegressionHead": _HEAD.format("keras.losses.BinaryCrossentropy(from_logits=True)"),

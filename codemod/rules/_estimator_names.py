@@ -11,11 +11,12 @@ from dataclasses import dataclass
 # Every name below `bridge.estimator` that stands for a thing of TensorFlow's, by the part of the package that holds it.
 _BELOW = {
     "": """
-        BestExporter CheckpointSaverHook CheckpointSaverListener DNNClassifier DNNRegressor Estimator EstimatorSpec EvalSpec
-        Exporter FeedFnHook FinalExporter FinalOpsHook GlobalStepWaiterHook LatestExporter LinearClassifier LinearRegressor
-        LoggingTensorHook ModeKeys NanLossDuringTrainingError NanTensorHook ProfilerHook RunConfig SecondOrStepTimer
-        SessionRunArgs SessionRunContext SessionRunHook SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook
-        TrainSpec VocabInfo WarmStartSettings add_metrics classifier_parse_example_spec model_to_estimator
+        BestExporter CheckpointSaverHook CheckpointSaverListener DNNClassifier DNNLinearCombinedClassifier
+        DNNLinearCombinedRegressor DNNRegressor Estimator EstimatorSpec EvalSpec Exporter FeedFnHook FinalExporter
+        FinalOpsHook GlobalStepWaiterHook LatestExporter LinearClassifier LinearRegressor LoggingTensorHook ModeKeys
+        NanLossDuringTrainingError NanTensorHook ProfilerHook RunConfig SecondOrStepTimer SessionRunArgs
+        SessionRunContext SessionRunHook SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook TrainSpec
+        VocabInfo WarmStartSettings add_metrics classifier_parse_example_spec model_to_estimator
         regressor_parse_example_spec train_and_evaluate
     """,
     "experimental": """

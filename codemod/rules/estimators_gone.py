@@ -55,9 +55,6 @@ TRIGGER = r"estimator|contrib"
 
 _TREES = "Train gradient-boosted trees with tensorflow_decision_forests, XGBoost or LightGBM."
 _BASELINE = "Compute the mean or the frequencies of the labels, or fit one bias in Keras."
-_COMBINED = (
-    "Add a linear and a deep branch in a Keras model, or write a model_fn for bridge.estimator.Estimator."
-)
 _CANNED = "Write a model_fn for bridge.estimator.Estimator, or a Keras model with the same loss."
 _HEAD = "Compute loss, metrics and predictions in the model_fn and return an EstimatorSpec; in Keras give them to compile."
 _LOGITS = "Build the logits in the model_fn: tf.feature_column.input_layer and dense layers, or variables of its own."
@@ -95,10 +92,8 @@ _REMEDIES: dict[str, str] = {
     **dict.fromkeys(
         ("boosted_trees_classifier_train_in_memory", "boosted_trees_regressor_train_in_memory"), _TREES
     ),
-    **dict.fromkeys(
-        ("DNNLinearCombinedClassifier", "DNNLinearCombinedEstimator", "DNNLinearCombinedRegressor"), _COMBINED
-    ),
-    **dict.fromkeys(("DNNEstimator", "LinearEstimator", "SVM", "GMM", "WALSMatrixFactorization"), _CANNED),
+    **dict.fromkeys(("DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator"), _CANNED),
+    **dict.fromkeys(("SVM", "GMM", "WALSMatrixFactorization"), _CANNED),
     **dict.fromkeys(("DNNClassifierWithLayerAnnotations", "DNNRegressorWithLayerAnnotations"), _CANNED),
     **dict.fromkeys(
         _HEADS.split(),
@@ -134,6 +129,10 @@ _LEARN: dict[str, str] = {
     **dict.fromkeys(("Experiment", "learn_runner"), _TRAIN),
     **{name: _FITTED.format(name) for name in ("DNNClassifier", "DNNRegressor")},
     **{name: _FITTED.format(name) for name in ("LinearClassifier", "LinearRegressor")},
+    **{
+        f"DNNLinearCombined{kind}": _FITTED.format(f"DNNLinearCombined{kind}")
+        for kind in ("Classifier", "Regressor")
+    },
     **dict.fromkeys(
         ("Estimator", "BaseEstimator"),
         "Use bridge.estimator.Estimator: the model_fn returns an EstimatorSpec.",

@@ -2,6 +2,8 @@
 
 from bridge.estimator.canned.estimators import (
     DNNClassifier,
+    DNNLinearCombinedClassifier,
+    DNNLinearCombinedRegressor,
     DNNRegressor,
     LinearClassifier,
     LinearRegressor,
@@ -10,6 +12,8 @@ from bridge.estimator.canned.parsing import classifier_parse_example_spec, regre
 
 __all__ = [
     "DNNClassifier",
+    "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedRegressor",
     "DNNRegressor",
     "LinearClassifier",
     "LinearRegressor",

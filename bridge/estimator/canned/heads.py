@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import abc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import tensorflow as tf
@@ -49,7 +49,9 @@ class Head(abc.ABC):
         self._weight_column = weight_column
         self._reduction = loss_reduction
 
-    def spec(self, features: Any, labels: Any, mode: str, logits: Any, optimizer: Any) -> EstimatorSpec:
+    def spec(
+        self, features: Any, labels: Any, mode: str, logits: Any, train: Callable[[Any], Any]
+    ) -> EstimatorSpec:
         """Returns the model's spec.
 
         Args:
@@ -57,12 +59,14 @@ class Head(abc.ABC):
           labels: The labels; None in predictions.
           mode: One of `ModeKeys`.
           logits: The logits.
-          optimizer: The optimizer of the training.
+          train: Returns the step of the training for a loss; it counts the global step. It is called in trainings only.
         """
         with tf.name_scope("head"):  # As in v1, whose checkpoints name an optimizer's own variables by it.
-            return self._spec(features, labels, mode, logits, optimizer)
+            return self._spec(features, labels, mode, logits, train)
 
-    def _spec(self, features: Any, labels: Any, mode: str, logits: Any, optimizer: Any) -> EstimatorSpec:
+    def _spec(
+        self, features: Any, labels: Any, mode: str, logits: Any, train: Callable[[Any], Any]
+    ) -> EstimatorSpec:
         predictions = self._predictions(logits)
         if mode == ModeKeys.PREDICT:
             outputs = self._export_outputs(predictions)
@@ -77,12 +81,14 @@ class Head(abc.ABC):
             metrics[AVERAGE_LOSS] = tf1.metrics.mean(losses, weights=weights)
             return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
         updates = tf1.get_collection(tf1.GraphKeys.UPDATE_OPS)
-        step = tf1.train.get_global_step()
-        train_op = tf.group(optimizer.minimize(loss, global_step=step), *updates)
+        train_op = tf.group(train(loss), *updates)
+        summaries = {LOSS: loss}
+        if self._reduction == tf1.losses.Reduction.SUM:
+            # Programs log it by v1's name, head/truediv.
+            summaries[AVERAGE_LOSS] = loss / tf.reduce_sum(weights * tf.ones_like(losses))
         with tf.name_scope(""):
-            tf1.summary.scalar(LOSS, loss)
-            if self._reduction == tf1.losses.Reduction.SUM:
-                tf1.summary.scalar(AVERAGE_LOSS, loss / tf.reduce_sum(weights * tf.ones_like(losses)))
+            for name, value in summaries.items():
+                tf1.summary.scalar(name, value)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 
     _is_wide = False  # Whether labels have as many values as logits.

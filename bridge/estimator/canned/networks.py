@@ -1,9 +1,10 @@
-"""The two networks of canned estimators, with the variables' names that they have in v1's checkpoints."""
+"""The networks of canned estimators, with the variables' names that they have in v1's checkpoints."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import tensorflow as tf
@@ -20,6 +21,7 @@ tf1 = tf.compat.v1
 ModelFn = Callable[..., EstimatorSpec]
 
 _DEEP_RATE, _LINEAR_RATE = 0.05, 0.2
+_COMBINED_DEEP_RATE, _COMBINED_LINEAR_RATE = 0.001, 0.005  # Others than those of each alone, as in v1.
 _INPUT_SLICE = 64 << 20
 _BATCH_NORM_MOMENTUM, _BATCH_NORM_EPSILON = 0.999, 0.001
 
@@ -68,68 +70,182 @@ def _batch_norm(net: Any, is_training: bool) -> Any:
     return tf.nn.batch_normalization(net, mean, variance, beta, gamma, _BATCH_NORM_EPSILON)
 
 
-def deep_model_fn(
-    head: Head,
-    hidden_units: Sequence[int],
-    feature_columns: Sequence[Any],
-    optimizer: Any,
-    activation_fn: Any,
-    dropout: float | None,
-    batch_norm: bool,
-    input_layer_partitioner: Any,
-) -> ModelFn:
-    """Returns the `model_fn` of a network of dense layers over feature columns; arguments as for `DNNClassifier`."""
+@dataclass(frozen=True)
+class DeepPart:
+    """Dense layers over feature columns.
+
+    Attributes:
+      hidden_units: The size of each hidden layer.
+      feature_columns: Dense columns.
+      optimizer: As for `DNNClassifier`.
+      activation_fn: The hidden layers' activation.
+      dropout: The probability with which a value is dropped; None for none.
+      batch_norm: Whether batch normalization comes after each hidden layer.
+    """
+
+    hidden_units: Sequence[int]
+    feature_columns: Sequence[Any]
+    optimizer: Any
+    activation_fn: Any
+    dropout: float | None
+    batch_norm: bool
+
+    def logits(self, features: Any, units: int, is_training: bool, input_partitioner: Any) -> Any:
+        """Returns the logits; it is called in the scope of the part's variables.
+
+        Args:
+          features: The features.
+          units: How many logits an example has.
+          is_training: Whether the network is trained.
+          input_partitioner: The partitioner of the columns' variables.
+        """
+        with tf1.variable_scope("input_from_feature_columns", partitioner=input_partitioner):
+            net = tf1.feature_column.input_layer(features, self.feature_columns)
+        for index, size in enumerate(self.hidden_units):
+            with tf1.variable_scope(f"hiddenlayer_{index}") as scope:
+                net = _dense(net, size, self.activation_fn)
+                if self.dropout is not None and is_training:
+                    net = tf.nn.dropout(net, rate=self.dropout)
+                if self.batch_norm:
+                    with tf1.variable_scope(f"batchnorm_{index}"):
+                        net = _batch_norm(net, is_training)
+            _summarise(net, scope.name)
+        with tf1.variable_scope("logits") as scope:
+            logits = _dense(net, units, None)
+        _summarise(logits, scope.name)
+        return logits
+
+
+@dataclass(frozen=True)
+class LinearPart:
+    """A linear model over feature columns.
+
+    Attributes:
+      feature_columns: Columns, dense or categorical.
+      optimizer: As for `DNNClassifier`.
+      sparse_combiner: How several values of a categorical column come together.
+    """
+
+    feature_columns: Sequence[Any]
+    optimizer: Any
+    sparse_combiner: str
+
+    def logits(self, features: Any, units: int) -> Any:
+        """Returns the logits; it is called in the scope of the part's variables.
+
+        Args:
+          features: The features.
+          units: How many logits an example has.
+        """
+        columns_to_variables: dict[Any, Any] = {}
+        logits = tf1.feature_column.linear_model(
+            features,
+            self.feature_columns,
+            units=units,
+            sparse_combiner=self.sparse_combiner,
+            cols_to_vars=columns_to_variables,
+        )
+        _summarise_linear(columns_to_variables, units)
+        return logits
+
+    def made_optimizer(self, highest_rate: float) -> Any:
+        """Returns the optimizer; one that is a name has the rate that v1 gave it.
+
+        Args:
+          highest_rate: What the rate is for few columns.
+        """
+        return optimizer_of(self.optimizer, min(highest_rate, 1.0 / math.sqrt(len(self.feature_columns))))
+
+
+def deep_model_fn(head: Head, part: DeepPart, input_layer_partitioner: Any) -> ModelFn:
+    """Returns the `model_fn` of a network of dense layers; arguments as for `DNNClassifier`."""
 
     def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
         _check_features(features)
         is_training = mode == ModeKeys.TRAIN
         with tf1.variable_scope("dnn", partitioner=_partitioner(config)):
             input_partitioner = input_layer_partitioner or _partitioner(config, _INPUT_SLICE)
-            with tf1.variable_scope("input_from_feature_columns", partitioner=input_partitioner):
-                net = tf1.feature_column.input_layer(features, feature_columns)
-            for index, units in enumerate(hidden_units):
-                with tf1.variable_scope(f"hiddenlayer_{index}") as scope:
-                    net = _dense(net, units, activation_fn)
-                    if dropout is not None and is_training:
-                        net = tf.nn.dropout(net, rate=dropout)
-                    if batch_norm:
-                        with tf1.variable_scope(f"batchnorm_{index}"):
-                            net = _batch_norm(net, is_training)
-                _summarise(net, scope.name)
-            with tf1.variable_scope("logits") as scope:
-                logits = _dense(net, head.logits_dimension, None)
-            _summarise(logits, scope.name)
-            made = optimizer_of(optimizer, _DEEP_RATE) if is_training else None
+            logits = part.logits(features, head.logits_dimension, is_training, input_partitioner)
+
+            def train(loss: Any) -> Any:
+                made = optimizer_of(part.optimizer, _DEEP_RATE)
+                return made.minimize(loss, global_step=tf1.train.get_global_step())
+
             # Inside of the scope, which is a part of the slots' names in v1's checkpoints.
-            return head.spec(features, labels, mode, logits, made)
+            return head.spec(features, labels, mode, logits, train)
 
     return model_fn
 
 
-def linear_model_fn(
-    head: Head, feature_columns: Sequence[Any], optimizer: Any, partitioner: Any, sparse_combiner: str
-) -> ModelFn:
+def linear_model_fn(head: Head, part: LinearPart, partitioner: Any) -> ModelFn:
     """Returns the `model_fn` of a linear model over feature columns; arguments as for `LinearClassifier`."""
 
     def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
         _check_features(features)
-        columns_to_variables: dict[Any, Any] = {}
         with tf1.variable_scope("linear", partitioner=partitioner or _partitioner(config, _INPUT_SLICE)):
-            logits = tf1.feature_column.linear_model(
-                features,
-                feature_columns,
-                units=head.logits_dimension,
-                sparse_combiner=sparse_combiner,
-                cols_to_vars=columns_to_variables,
-            )
-            _summarise_linear(columns_to_variables, head.logits_dimension)
-            made = None
-            if mode == ModeKeys.TRAIN:
-                rate = min(_LINEAR_RATE, 1.0 / math.sqrt(len(feature_columns)))
-                made = optimizer_of(optimizer, rate)
-            return head.spec(features, labels, mode, logits, made)
+            logits = part.logits(features, head.logits_dimension)
+
+            def train(loss: Any) -> Any:
+                made = part.made_optimizer(_LINEAR_RATE)
+                return made.minimize(loss, global_step=tf1.train.get_global_step())
+
+            return head.spec(features, labels, mode, logits, train)
 
     return model_fn
+
+
+def combined_model_fn(
+    head: Head, linear: LinearPart | None, deep: DeepPart | None, input_layer_partitioner: Any
+) -> ModelFn:
+    """Returns the `model_fn` of the sum of a linear model and dense layers.
+
+    Args:
+      head: What stands on the sum of the logits.
+      linear: The linear model; None for none.
+      deep: The dense layers; None for none.
+      input_layer_partitioner: As for `DNNLinearCombinedClassifier`.
+    """
+
+    def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
+        _check_features(features)
+        is_training = mode == ModeKeys.TRAIN
+        input_partitioner = input_layer_partitioner or _partitioner(config, _INPUT_SLICE)
+        logits, optimizers = [], {}
+        if deep is not None:
+            with tf1.variable_scope("dnn", partitioner=_partitioner(config)) as scope:
+                logits.append(deep.logits(features, head.logits_dimension, is_training, input_partitioner))
+            if is_training:
+                optimizers[scope.name] = _one_of_two(optimizer_of(deep.optimizer, _COMBINED_DEEP_RATE))
+        if linear is not None:
+            with tf1.variable_scope("linear", partitioner=input_partitioner) as scope:
+                logits.append(linear.logits(features, head.logits_dimension))
+                _summarise(logits[-1], scope.name)
+            if is_training:
+                optimizers[scope.name] = _one_of_two(linear.made_optimizer(_COMBINED_LINEAR_RATE))
+
+        def train(loss: Any) -> Any:
+            # Each optimizer has the variables of its own part, and one global step is counted after both.
+            steps = [made.minimize(loss, var_list=_trainable(name)) for name, made in optimizers.items()]
+            with tf1.control_dependencies(steps):
+                return tf.group(tf1.assign_add(tf1.train.get_global_step(), 1))
+
+        # Outside of the parts' scopes: here they are no part of the slots' names in v1's checkpoints.
+        return head.spec(features, labels, mode, sum(logits[1:], logits[0]), train)
+
+    return model_fn
+
+
+def _trainable(scope: str) -> Any:
+    return tf1.get_collection(tf1.GraphKeys.TRAINABLE_VARIABLES, scope=scope)
+
+
+def _one_of_two(optimizer: Any) -> Any:
+    if isinstance(optimizer, tf1.train.SyncReplicasOptimizer):
+        raise EstimatorError(
+            "SyncReplicasOptimizer does not support multi optimizers case, as DNNLinearCombined models have it. Use a DNN or a linear "
+            "model, or give the optimizer that it wraps."
+        )
+    return optimizer
 
 
 def _summarise_linear(columns_to_variables: dict[Any, Any], units: int) -> None:

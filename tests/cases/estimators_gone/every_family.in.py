@@ -14,11 +14,12 @@ class Heads(tf.estimator.MultiHead):
 
 def run(columns, experiment_fn, directory, labels):
     lib.LinearEstimator(head=Heads([])), lib.Estimator, lib.experimental.KMeans(3)
-    tfe.estimator.BoostedTreesRegressor(columns, 1)
+    tfe.estimator.BoostedTreesRegressor(columns, 1), lib.DNNLinearCombinedEstimator(None, columns)
     tf.contrib.estimator.multi_class_head(3), tf.contrib.estimator.replicate_model_fn(None)
     tf.contrib.tpu.outfeed_dequeue(tf.float32), tf.contrib.tpu.AsyncCheckpointSaverHook(directory)
     learn_runner.run(experiment_fn, directory)
     learn.Experiment(learn.Estimator(None), None, None), learn.ModelFnOps("train")
+    learn.DNNLinearCombinedRegressor(directory, columns).fit(labels)
     learn.DNNClassifier([8], columns).fit(labels), learn.monitors.ValidationMonitor(labels)
     learn.io.read_batch_features(directory, 8, {}), learn.extract_pandas_data(labels)
     predictor.from_saved_model(directory)

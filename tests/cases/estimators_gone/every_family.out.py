@@ -26,7 +26,8 @@ def run(columns, experiment_fn, directory, labels):
     # TODO(codemod TFB604): bridge.estimator has no KMeans. Use scikit-learn's MiniBatchKMeans, whose partial_fit takes batches
     lib.LinearEstimator(head=Heads([])), lib.Estimator, lib.experimental.KMeans(3)
     # TODO(codemod TFB604): bridge.estimator has no BoostedTreesRegressor. Train gradient-boosted trees with tensorflow_decision_forests, XGBoost or LightGBM
-    tfe.estimator.BoostedTreesRegressor(columns, 1)
+    # TODO(codemod TFB604): bridge.estimator has no DNNLinearCombinedEstimator. Write a model_fn for bridge.estimator.Estimator, or a Keras model with the same loss
+    tfe.estimator.BoostedTreesRegressor(columns, 1), lib.DNNLinearCombinedEstimator(None, columns)
     # TODO(codemod TFB604): bridge.estimator has no multi_class_head. Compute loss, metrics and predictions in the model_fn and return an EstimatorSpec; in Keras give them to compile
     # TODO(codemod TFB604): bridge.estimator has no replicate_model_fn. Train a Keras model in the scope of tf.distribute.MirroredStrategy
     tf.contrib.estimator.multi_class_head(3), tf.contrib.estimator.replicate_model_fn(None)
@@ -39,6 +40,8 @@ def run(columns, experiment_fn, directory, labels):
     # TODO(codemod TFB604): tf.contrib.learn.Estimator does not exist any more. Use bridge.estimator.Estimator: the model_fn returns an EstimatorSpec
     # TODO(codemod TFB604): tf.contrib.learn.ModelFnOps does not exist any more. Return a bridge.estimator.EstimatorSpec
     learn.Experiment(learn.Estimator(None), None, None), learn.ModelFnOps("train")
+    # TODO(codemod TFB604): tf.contrib.learn.DNNLinearCombinedRegressor does not exist any more. Use bridge.estimator.DNNLinearCombinedRegressor with columns of tf.feature_column: fit(x, y) is train(input_fn), and predict returns dictionaries
+    learn.DNNLinearCombinedRegressor(directory, columns).fit(labels)
     # TODO(codemod TFB604): tf.contrib.learn.DNNClassifier does not exist any more. Use bridge.estimator.DNNClassifier with columns of tf.feature_column: fit(x, y) is train(input_fn), and predict returns dictionaries
     # TODO(codemod TFB604): tf.contrib.learn.monitors does not exist any more. Use the session hooks of tf.train; Keras's fit takes them in bridge.HookCallback
     learn.DNNClassifier([8], columns).fit(labels), learn.monitors.ValidationMonitor(labels)
