@@ -7,7 +7,7 @@ import numpy as np
 import tensorflow as tf
 
 FLAGS = tf.app.flags.FLAGS
-tf.app.flags.DEFINE_string("work_dir", os.environ.get("WORK_DIR", "/tmp/hook_with_saver"), "where to write")
+tf.app.flags.DEFINE_string("work_dir", os.environ.get("WORK_DIR", "hook_with_saver"), "where to write")
 tf.app.flags.DEFINE_integer("train_steps", 30, "number of steps")
 tf.app.flags.DEFINE_float("learning_rate", 0.05, "learning rate")
 tf.app.flags.DEFINE_boolean("export", True, "whether to export the best weights")
