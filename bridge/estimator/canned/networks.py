@@ -163,16 +163,12 @@ def deep_model_fn(head: Head, part: DeepPart, input_layer_partitioner: Any) -> M
     def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
         _check_features(features)
         is_training = mode == ModeKeys.TRAIN
+        made = optimizer_of(part.optimizer, _DEEP_RATE) if is_training else None
         with tf1.variable_scope("dnn", partitioner=_partitioner(config)):
             input_partitioner = input_layer_partitioner or _partitioner(config, _INPUT_SLICE)
             logits = part.logits(features, head.logits_dimension, is_training, input_partitioner)
-
-            def train(loss: Any) -> Any:
-                made = optimizer_of(part.optimizer, _DEEP_RATE)
-                return made.minimize(loss, global_step=tf1.train.get_global_step())
-
             # Inside of the scope, which is a part of the slots' names in v1's checkpoints.
-            return head.spec(features, labels, mode, logits, train)
+            return head.spec(features, labels, mode, logits, _step_of(made))
 
     return model_fn
 
@@ -183,13 +179,10 @@ def linear_model_fn(head: Head, part: LinearPart, partitioner: Any) -> ModelFn:
     def model_fn(features: Any, labels: Any, mode: str, config: RunConfig) -> EstimatorSpec:
         _check_features(features)
         with tf1.variable_scope("linear", partitioner=partitioner or _partitioner(config, _INPUT_SLICE)):
+            # In this scope, unlike that of dense layers, as in v1: a function may summarise its rate.
+            made = part.made_optimizer(_LINEAR_RATE) if mode == ModeKeys.TRAIN else None
             logits = part.logits(features, head.logits_dimension)
-
-            def train(loss: Any) -> Any:
-                made = part.made_optimizer(_LINEAR_RATE)
-                return made.minimize(loss, global_step=tf1.train.get_global_step())
-
-            return head.spec(features, labels, mode, logits, train)
+            return head.spec(features, labels, mode, logits, _step_of(made))
 
     return model_fn
 
@@ -233,6 +226,10 @@ def combined_model_fn(
         return head.spec(features, labels, mode, sum(logits[1:], logits[0]), train)
 
     return model_fn
+
+
+def _step_of(optimizer: Any) -> Callable[[Any], Any]:
+    return lambda loss: optimizer.minimize(loss, global_step=tf1.train.get_global_step())
 
 
 def _trainable(scope: str) -> Any:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from tests.bridge.estimator.programs import dnn_canned
-from tests.bridge.estimator.programs.linear_canned import LABELS, input_fn
+from tests.bridge.estimator.programs.linear_canned import LABELS, input_fn, summarised
 from tests.bridge.estimator.programs.strategies import SESSION, two
 from tests.bridge.estimator.world import as_json, estimator, job, numbers, tf
 
@@ -116,7 +116,7 @@ def main(work):
                 work + "/classes",
                 n_classes=3,
                 linear_optimizer=tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
-                dnn_optimizer=lambda: tf.train.AdamOptimizer(0.01),
+                dnn_optimizer=summarised("deep_rate", tf.train.AdamOptimizer, 0.01),
                 linear_sparse_combiner="mean",
                 config=config,
                 warm_start_from=three,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from tests.bridge.estimator.programs.linear_canned import LABELS, input_fn
+from tests.bridge.estimator.programs.linear_canned import LABELS, input_fn, summarised
 from tests.bridge.estimator.world import as_json, estimator, job, numbers, tf
 
 
@@ -52,7 +52,7 @@ def main(work):
                 warm_start_from=estimator.WarmStartSettings(
                     weights(work + "/one", 1), ".*(kernel|bias|weights)"
                 ),
-                optimizer="SGD",
+                optimizer=summarised("rate", tf.train.GradientDescentOptimizer, 0.05),
                 activation_fn=tf.nn.tanh,
                 **common,
             ),

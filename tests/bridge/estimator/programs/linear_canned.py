@@ -18,6 +18,16 @@ def input_fn(labels, repeat=None):
     return tf.data.Dataset.from_tensor_slices((FEATURES, labels)).repeat(repeat).batch(8)
 
 
+def summarised(name, kind, rate):
+    """A function that makes an optimizer, and a summary whose tag tells the scope of the call."""
+
+    def make():
+        tf.summary.scalar(name, rate)
+        return kind(rate)
+
+    return make
+
+
 def main(work):
     column = tf.feature_column
     columns = [
@@ -58,7 +68,7 @@ def main(work):
             estimator.LinearRegressor(
                 columns[:2],
                 work + "/mean",
-                optimizer=lambda: tf.train.AdagradOptimizer(0.1),
+                optimizer=summarised("rate", tf.train.AdagradOptimizer, 0.1),
                 config=config,
                 loss_reduction=tf.losses.Reduction.SUM_OVER_BATCH_SIZE,
             ),
