@@ -313,4 +313,4 @@ def monitored_fit(model: Any, *args: Any, **kwargs: Any) -> Any:
     session = {name: kwargs.pop(name) for name in _PARAMETERS if name in kwargs}
     with MonitoredTrainingSession(**session) as monitored:
         return monitored.fit(model, *args, **kwargs)
-    return None
+    return None  # The session has swallowed an end of the input, as v1's does.

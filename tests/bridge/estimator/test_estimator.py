@@ -103,9 +103,10 @@ def raw_receiver() -> Any:
     return est.export.ServingInputReceiver({"x": x}, {"x": x})
 
 
-def test_an_export_loads_in_tensorflow_2(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["export_saved_model", "export_savedmodel"])
+def test_an_export_loads_in_tensorflow_2(name: str, tmp_path: Path) -> None:
     estimator = linear(tmp_path / "job").train(dataset, steps=3)
-    path = estimator.export_saved_model(str(tmp_path / "export"), raw_receiver)
+    path = getattr(estimator, name)(str(tmp_path / "export"), raw_receiver)
     served = tf.saved_model.load(path.decode()).signatures["serving_default"](tf.constant(X))
     np.testing.assert_allclose(served["y"], X @ trained(3), rtol=1e-5)
     np.testing.assert_allclose(served["twice"], 2 * X @ trained(3), rtol=1e-5)
