@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +18,9 @@ import tensorflow as tf
 from bridge import estimator as est
 from bridge.estimator import strategies
 from bridge.estimator.errors import EstimatorError, EstimatorTypeError, UnsupportedEstimatorError
+from tests.bridge.estimator.programs import strategies as strategies_program
 from tests.bridge.estimator.support import dataset, linear, model_fn, once, trained
+from tests.bridge.estimator.test_golden import ROOT, golden
 from tests.bridge.support import saved
 
 tf1 = tf.compat.v1
@@ -52,6 +55,56 @@ def test_two_replicas_with_a_batch_each_do_what_one_does_with_both(tmp_path: Pat
     linear(tmp_path / "two", config=both(two())).train(lambda: dataset(batch=1), steps=5)
     linear(tmp_path / "one").train(lambda: dataset(batch=2), steps=5)
     np.testing.assert_allclose(saved(tmp_path / "two", "w"), saved(tmp_path / "one", "w"), rtol=1e-6)
+
+
+@pytest.mark.oracle
+def test_replicas_compute_what_a_plain_session_does_to_the_last_bit(tmp_path: Path) -> None:
+    """What is left between the bridge and TensorFlow 1.15 are kernels: both agree with their own plain session."""
+
+    def compared(of: Any, by_hand: Any) -> list[bool]:
+        names = ("w", "b", "w/Adam", "w/Adam_1")
+        return [of[name] == by_hand[name] for name in names]
+
+    by_hand = strategies_program.as_json(strategies_program.by_hand(str(tmp_path)))
+    for count, strategy in (("1", tf.distribute.OneDeviceStrategy("/cpu:0")), ("2", two())):
+        job = strategies_program.made_with(
+            strategy, str(tmp_path / count), params={"optimizer": strategies_program.adam}
+        )
+        job.train(strategies_program.data, max_steps=8)
+        assert all(compared(strategies_program.variables(job.latest_checkpoint()), by_hand[count]))
+    then = golden("strategies")
+    for count, name in (("1", "one device"), ("2", "mirrored over two")):
+        assert all(compared(then["each"][name]["job"]["variables"], then["by_hand"][count]))
+
+
+WITH_THE_SAME_KERNELS = """
+import json, sys
+from tests.bridge.estimator.programs import strategies
+print(json.dumps(strategies.main(sys.argv[1])))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.oracle
+@pytest.mark.multiprocess
+@pytest.mark.skipif(
+    platform.machine() not in ("x86_64", "AMD64"), reason="golden values are of an x86 computer"
+)
+def test_with_the_kernels_of_tensorflow_1_15_replicas_compute_its_numbers_to_the_last_bit(
+    tmp_path: Path,
+) -> None:
+    """By default today's TensorFlow multiplies matrices by oneDNN, which sums in another order."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITH_THE_SAME_KERNELS, str(tmp_path)],
+        cwd=ROOT,
+        env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3", "TF_ENABLE_ONEDNN_OPTS": "0"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == golden("strategies")
 
 
 def test_layers_of_keras_are_one_variable_for_all_replicas(tmp_path: Path) -> None:
@@ -303,6 +356,7 @@ import sys, tempfile
 import tensorflow as tf
 cpu = tf.config.list_physical_devices("CPU")[0]
 tf.config.set_logical_device_configuration(cpu, [tf.config.LogicalDeviceConfiguration()] * 2)
+from tests.bridge.estimator.programs import strategies as strategies_program
 from tests.bridge.estimator.support import dataset, linear
 strategy = tf.distribute.MirroredStrategy(["/cpu:0", "/cpu:1"])
 before = strategy.extended._cross_device_ops

@@ -68,6 +68,35 @@ def each(work):
     return made
 
 
+def by_hand(work):
+    """What one and two replicas compute, as a session without strategy and Estimator does it."""
+    made = {}
+    for count in (1, 2):
+        with tf.Graph().as_default(), tf.Session(config=SESSION) as session:
+            w = tf.get_variable("w", initializer=tf.constant([[0.1], [0.2], [0.3]]), use_resource=True)
+            b = tf.get_variable("b", [1], initializer=tf.zeros_initializer(), use_resource=True)
+            batches = tf.data.make_one_shot_iterator(data())
+            gradients = []
+            for _ in range(count):
+                features, labels = batches.get_next()
+                y = tf.add(tf.matmul(features["x"], w), b)
+                gradients.append(tf.gradients(tf.reduce_mean(tf.square(y - labels)) / count, [w, b]))
+            optimizer = adam(0.1)
+            sums = [tf.add_n(list(each_)) for each_ in zip(*gradients)]
+            step = optimizer.apply_gradients(list(zip(sums, [w, b])))
+            session.run(tf.global_variables_initializer())
+            for _ in range(8):
+                session.run(step)
+            named = {
+                "b": b,
+                "w": w,
+                "w/Adam": optimizer.get_slot(w, "m"),
+                "w/Adam_1": optimizer.get_slot(w, "v"),
+            }
+            made[str(count)] = session.run(named)
+    return made
+
+
 def everything(work):
     """Hooks, listeners, summaries, a scaffold and an input_context, in two replicas."""
     calls, contexts = [], []
@@ -241,5 +270,5 @@ def refused(work):
 
 
 def main(work):
-    parts = [each, everything, reductions, ends, around, canned, refused]
+    parts = [each, by_hand, everything, reductions, ends, around, canned, refused]
     return as_json({part.__name__: part(work) for part in parts})
