@@ -89,7 +89,9 @@ def main(work):
         return estimator.export.ServingInputReceiver({"words": words}, {"words": words})
 
     path = made.export_saved_model(work + "/export", receiver_fn).decode()
-    with tf.Session(graph=tf.Graph()) as session:
+    config = tf.ConfigProto()  # Fused for one batch size, this network ends TensorFlow 2.16's process.
+    config.graph_options.rewrite_options.remapping = 2  # RewriterConfig.OFF
+    with tf.Session(graph=tf.Graph(), config=config) as session:
         meta = tf.saved_model.loader.load(session, ["serve"], path)
         signature = meta.signature_def["serving_default"]
         served = session.run(
