@@ -12,9 +12,8 @@ from typing import Any
 
 from bridge.step_graph import STEP_SCOPE
 
-_READS = frozenset(
-    {"ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"}
-)
+_PLAIN_READ = "ReadVariableOp"
+_READS = frozenset({_PLAIN_READ, "ResourceGather", "ResourceGatherNd", "VariableShape", "VarIsInitializedOp"})
 _WRITES = ("Assign", "ResourceApply", "ResourceScatter", "ResourceSparseApply", "ResourceStridedSliceAssign")
 _NO_EFFECT = frozenset({"Identity", "Cast", "Shape", "NoOp"})
 _READING_CALLS = frozenset(
@@ -121,9 +120,9 @@ class GraphPart:
     def before_writes(self, *, unit: bool = False) -> tuple[list[str], list[str]]:
         """Finds what must be done before the step writes, so that hooks see the step's start and a step is whole.
 
-        These are the reads of variables outside the step, and whatever hooks fetch, since it may fail. What comes
-        after a write by the graph's own edges (a hook that asked for the new value by control dependencies) is left
-        where it is.
+        These are the reads of variables outside the step, and whatever hooks fetch, since it may fail. A plain read
+        cannot: see `reads_before_writes`. What comes after a write by the graph's own edges (a hook that asked for the
+        new value by control dependencies) is left where it is.
 
         Args:
           unit: Whether the step runs as one node, so that whatever needs any of it comes after all of it.
@@ -146,8 +145,30 @@ class GraphPart:
         for name in map(node_name, self._fetched):
             if name in self._found and not in_step(name) and self._nodes[name].op != "Placeholder":
                 readers[name] = None
+        if not unit:
+            readers = {name: None for name in readers if not self._is_plain_read(name)}
         late = self._after(filter(in_step, self._found) if unit else writers)
         return [name for name in readers if name not in late], list(writers)
+
+    def reads_before_writes(self) -> list[tuple[str, str]]:
+        """Orders plain reads outside the step before what the step writes to the same variable, and to no other.
+
+        Returns:
+          Pairs of a node and one that must wait for it.
+        """
+        users = list(self._users_of_replaced().values())
+        writes = [
+            [n for n in names if in_step(n) and self._nodes[n].op not in _READS | _NO_EFFECT]
+            for names in users
+        ]
+        late = self._after(name for names in writes for name in names)
+        return [
+            (read, write)
+            for names, writing in zip(users, writes, strict=True)
+            for read in names
+            if not in_step(read) and self._is_plain_read(read) and read not in late
+            for write in writing
+        ]
 
     def around_writes(self) -> list[tuple[str, str]]:
         """Orders what hooks write against what else uses the same variable, which would race.
@@ -158,11 +179,7 @@ class GraphPart:
         Returns:
           Pairs of a node and one that must wait for it.
         """
-        users: dict[str, list[str]] = collections.defaultdict(list)
-        for name in self._found:
-            for node_input in self._nodes[name].input:
-                if not node_input.startswith("^") and tensor_name(node_input) in self._replaced:
-                    users[tensor_name(node_input)].append(name)
+        users = self._users_of_replaced()
         writes = {n for names in users.values() for n in names if not in_step(n) and self._may_write(n)}
         if not writes:
             return []
@@ -178,6 +195,28 @@ class GraphPart:
                 else:
                     pairs.extend((write, n) for n in inside)
         return pairs
+
+    def _users_of_replaced(self) -> dict[str, list[str]]:
+        """Returns which nodes take each tensor that is given from outside, such as a live variable's handle."""
+        users: dict[str, list[str]] = collections.defaultdict(list)
+        for name in self._found:
+            for node_input in self._nodes[name].input:
+                if not node_input.startswith("^") and tensor_name(node_input) in self._replaced:
+                    users[tensor_name(node_input)].append(name)
+        return users
+
+    def _is_plain_read(self, name: str) -> bool:
+        """Tells whether a node reads a live variable, which has a value, and waits for nothing that may fail."""
+        node = self._nodes[name]
+        return (
+            node.op == _PLAIN_READ and len(node.input) == 1 and tensor_name(node.input[0]) in self._replaced
+        )
+
+    def plain_read_of(self, fetch: Any) -> str | None:
+        """Returns the name of the handle whose variable a fetched tensor is the value of, or None."""
+        name = node_name(fetch.name)
+        is_read = name in self._found and self._is_plain_read(name)
+        return tensor_name(self._nodes[name].input[0]) if is_read and ":" in fetch.name else None
 
     def _may_write(self, name: str) -> bool:
         return self._nodes[name].op.startswith(_WRITES)

@@ -281,7 +281,8 @@ class LiveSession(tf_internals.SessionInterface):
         ):
             raise ForeignTensorError(
                 f"{who} asks for {leaf!r}, an eager value, not a tensor of the step's graph. Use its name in the graph (see "
-                "bridge.describe), or make it in the hook's begin()."
+                "bridge.describe), make it in the hook's begin(), or give the hook as a callable, which HookCallback calls "
+                "inside the step's graph: HookCallback([lambda: MyHook(...)])."
             )
         if graph is not None and graph is not self.graph:
             raise ForeignTensorError(

@@ -88,6 +88,14 @@ class ProgramBuilder:
             )
         part = GraphPart(self._nodes, request.fetches, {*fed, *self._bindings}, without_step=without_step)
         self._check_placeholders(part, request)
+        if reads := self._plain_reads(part, request):
+            # To read variables eagerly takes a fraction of a function's call.
+            return Program(
+                request,
+                lambda inputs: [tf.raw_ops.ReadVariableOp(resource=r, dtype=kind) for r, kind in reads],
+                False,
+                frozenset(),
+            )
         reads_batch = any(placeholder.op.name in part for placeholder in self._graph.batch)
         self._check_random(part)
         unit = any(map(in_step, part)) and self._stays_unit(part, fed)
@@ -105,6 +113,16 @@ class ProgramBuilder:
         program.trains = unit or part.step_writes(self._graph.bindings)
         program.returns_batch = len(self._graph.batch) if reads_batch and request.source == "iterator" else 0
         return program
+
+    def _plain_reads(self, part: GraphPart, request: Request) -> list[tuple[tf.Tensor, tf.DType]]:
+        """Returns the handles and types of the live variables, if nothing but their values is asked for."""
+        reads: list[tuple[tf.Tensor, tf.DType]] = []
+        for fetch in () if request.feeds else request.fetches:
+            handle = self._bindings.get(part.plain_read_of(fetch) or "")
+            if handle is None:
+                return []
+            reads.append((handle, fetch.dtype))
+        return reads
 
     def _around_eager_step(self, request: Request, part: GraphPart) -> Program:
         """Makes a program whose step runs eagerly, between what hooks read before it and what they make of it."""
@@ -253,6 +271,8 @@ class ProgramBuilder:
             nodes[_BARRIER] = self._barrier(early, nodes, part)
             for writer in writers:
                 nodes[writer].input.append(f"^{_BARRIER}")
+            for read, write in part.reads_before_writes():
+                nodes[write].input.append(f"^{read}")
         return nodes
 
     def _show_copies(self, nodes: dict[str, Any], part: GraphPart, fed: dict[str, int]) -> None:

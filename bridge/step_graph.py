@@ -149,7 +149,7 @@ class StepGraph:
             self.global_step = self._proxies[id(handles[0])]
             with tf.name_scope(f"{names.GLOBAL_STEP}/"):
                 # Built-in hooks would make a guarded reading of it here, with a branch in every step.
-                tf1.add_to_collection(tf_internals.GLOBAL_STEP_READ_KEY, self.global_step.read_value() + 0)
+                tf1.add_to_collection(tf_internals.GLOBAL_STEP_READ_KEY, self.global_step.value())
 
     def _add_batch(self) -> list[tf.Tensor]:
         paths = _batch_names(self.trace.spec, self.trace.kind)

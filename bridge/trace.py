@@ -332,7 +332,9 @@ class StepTrace:
         self.drawn = False
         self._unit: StepUnit | None = None
         # A function's graph starts with the collections of the graph around it.
-        self.summaries = [s for s in graph.get_collection(tf1.GraphKeys.SUMMARIES) if s.graph is graph]
+        # The program's own default graph hands its collections down; what was made eagerly has no graph.
+        summaries = graph.get_collection(tf1.GraphKeys.SUMMARIES)
+        self.summaries = [summary for summary in summaries if getattr(summary, "graph", None) is graph]
 
     @property
     def unsaved_random(self) -> list[str]:

@@ -2,20 +2,34 @@
 
 from typing import Any
 
-from bridge.estimator import experimental, export, inputs, strategies, tpu
+from bridge.estimator import experimental, export, heads, inputs, predictor, strategies, tpu
 from bridge.estimator.canned import (
+    BaselineClassifier,
+    BaselineEstimator,
+    BaselineRegressor,
+    BinaryClassHead,
     DNNClassifier,
+    DNNEstimator,
     DNNLinearCombinedClassifier,
+    DNNLinearCombinedEstimator,
     DNNLinearCombinedRegressor,
     DNNRegressor,
+    Head,
     LinearClassifier,
+    LinearEstimator,
     LinearRegressor,
+    LogisticRegressionHead,
+    MultiClassHead,
+    MultiHead,
+    MultiLabelHead,
+    PoissonRegressionHead,
+    RegressionHead,
     classifier_parse_example_spec,
     regressor_parse_example_spec,
 )
 from bridge.estimator.estimator import Estimator
 from bridge.estimator.exporter import BestExporter, Exporter, FinalExporter, LatestExporter
-from bridge.estimator.extenders import add_metrics
+from bridge.estimator.extenders import add_metrics, clip_gradients_by_norm, forward_features
 from bridge.estimator.hooks import (
     CheckpointSaverHook,
     CheckpointSaverListener,
@@ -45,11 +59,17 @@ from bridge.estimator.train_and_evaluate import train_and_evaluate
 from bridge.estimator.warm_start import VocabInfo, WarmStartSettings
 
 __all__ = [
+    "BaselineClassifier",
+    "BaselineEstimator",
+    "BaselineRegressor",
     "BestExporter",
+    "BinaryClassHead",
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "DNNClassifier",
+    "DNNEstimator",
     "DNNLinearCombinedClassifier",
+    "DNNLinearCombinedEstimator",
     "DNNLinearCombinedRegressor",
     "DNNRegressor",
     "Estimator",
@@ -60,14 +80,22 @@ __all__ = [
     "FinalExporter",
     "FinalOpsHook",
     "GlobalStepWaiterHook",
+    "Head",
     "LatestExporter",
     "LinearClassifier",
+    "LinearEstimator",
     "LinearRegressor",
     "LoggingTensorHook",
+    "LogisticRegressionHead",
     "ModeKeys",
+    "MultiClassHead",
+    "MultiHead",
+    "MultiLabelHead",
     "NanLossDuringTrainingError",
     "NanTensorHook",
+    "PoissonRegressionHead",
     "ProfilerHook",
+    "RegressionHead",
     "RunConfig",
     "SecondOrStepTimer",
     "SessionRunArgs",
@@ -82,10 +110,14 @@ __all__ = [
     "WarmStartSettings",
     "add_metrics",
     "classifier_parse_example_spec",
+    "clip_gradients_by_norm",
     "experimental",
     "export",
+    "forward_features",
+    "heads",
     "inputs",
     "model_to_estimator",
+    "predictor",
     "regressor_parse_example_spec",
     "strategies",
     "tpu",

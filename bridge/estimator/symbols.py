@@ -14,40 +14,16 @@ from bridge.estimator.errors import UnsupportedEstimatorError
 PACKAGE = "bridge.estimator"
 
 _TREES = "Train gradient-boosted trees with tensorflow_decision_forests (Keras models), XGBoost or LightGBM."
-_BASELINE = "Write the constant prediction as a Keras model of one bias (keras.layers.Dense on zeros), or compute the labels' mean."
-_HEAD = (
-    "Compute loss, metrics and predictions in the model_fn (tf.compat.v1.losses, tf.compat.v1.metrics) and return an "
-    "EstimatorSpec; in Keras they are arguments of compile: {}."
-)
-_CANNED = "Write a model_fn with bridge.estimator.Estimator, or a Keras model whose loss is the head's and call fit."
 _TPU = "On TPUs train a Keras model in tf.distribute.TPUStrategy's scope with fit."
 
 MISSING: dict[str, str] = {
-    "BaselineClassifier": _BASELINE,
-    "BaselineEstimator": _BASELINE,
-    "BaselineRegressor": _BASELINE,
-    "BinaryClassHead": _HEAD.format("keras.losses.BinaryCrossentropy(from_logits=True)"),
     "BoostedTreesClassifier": _TREES,
     "BoostedTreesEstimator": _TREES,
     "BoostedTreesRegressor": _TREES,
-    "DNNEstimator": _CANNED,
-    "DNNLinearCombinedEstimator": _CANNED,
-    "Head": _HEAD.format("loss and metrics"),
-    "LinearEstimator": _CANNED,
-    "LogisticRegressionHead": _HEAD.format("keras.losses.BinaryCrossentropy(from_logits=True)"),
-    "MultiClassHead": _HEAD.format("keras.losses.SparseCategoricalCrossentropy(from_logits=True)"),
-    "MultiHead": _HEAD.format("a model with several outputs and a dict of losses"),
-    "MultiLabelHead": _HEAD.format("keras.losses.BinaryCrossentropy(from_logits=True) over all classes"),
-    "PoissonRegressionHead": _HEAD.format("keras.losses.Poisson()"),
-    "RegressionHead": _HEAD.format("keras.losses.MeanSquaredError()"),
     "experimental.KMeans": "Use scikit-learn's MiniBatchKMeans, whose partial_fit takes batches.",
     "experimental.LinearSDCA": (
         "Use LinearClassifier or LinearRegressor with tf.compat.v1.train.FtrlOptimizer, or keras.layers.Dense with "
         "keras.optimizers.Ftrl."
-    ),
-    "experimental.dnn_logit_fn_builder": "Stack keras.layers.Dense, or tf.compat.v1 variables, in the model_fn.",
-    "experimental.linear_logit_fn_builder": (
-        "Use a keras.layers.Dense(units) over keras.layers.CategoryEncoding, or tf.compat.v1 variables in the model_fn."
     ),
     "tpu.experimental.EmbeddingConfigSpec": _TPU,
 }

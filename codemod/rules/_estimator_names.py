@@ -11,24 +11,32 @@ from dataclasses import dataclass
 # Every name below `bridge.estimator` that stands for a thing of TensorFlow's, by the part of the package that holds it.
 _BELOW = {
     "": """
-        BestExporter CheckpointSaverHook CheckpointSaverListener DNNClassifier DNNLinearCombinedClassifier
+        BaselineClassifier BaselineEstimator BaselineRegressor BestExporter BinaryClassHead CheckpointSaverHook
+        CheckpointSaverListener DNNClassifier DNNEstimator DNNLinearCombinedClassifier DNNLinearCombinedEstimator
         DNNLinearCombinedRegressor DNNRegressor Estimator EstimatorSpec EvalSpec Exporter FeedFnHook FinalExporter
-        FinalOpsHook GlobalStepWaiterHook LatestExporter LinearClassifier LinearRegressor LoggingTensorHook ModeKeys
-        NanLossDuringTrainingError NanTensorHook ProfilerHook RunConfig SecondOrStepTimer SessionRunArgs
-        SessionRunContext SessionRunHook SessionRunValues StepCounterHook StopAtStepHook SummarySaverHook TrainSpec
-        VocabInfo WarmStartSettings add_metrics classifier_parse_example_spec model_to_estimator
+        FinalOpsHook GlobalStepWaiterHook Head LatestExporter LinearClassifier LinearEstimator LinearRegressor
+        LoggingTensorHook LogisticRegressionHead ModeKeys MultiClassHead MultiHead MultiLabelHead
+        NanLossDuringTrainingError NanTensorHook PoissonRegressionHead ProfilerHook RegressionHead RunConfig
+        SecondOrStepTimer SessionRunArgs SessionRunContext SessionRunHook SessionRunValues StepCounterHook
+        StopAtStepHook SummarySaverHook TrainSpec VocabInfo WarmStartSettings add_metrics
+        classifier_parse_example_spec clip_gradients_by_norm forward_features model_to_estimator
         regressor_parse_example_spec train_and_evaluate
     """,
     "experimental": """
-        InMemoryEvaluatorHook build_raw_supervised_input_receiver_fn call_logit_fn make_early_stopping_hook
-        make_stop_at_checkpoint_step_hook stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
+        InMemoryEvaluatorHook build_raw_supervised_input_receiver_fn call_logit_fn dnn_logit_fn_builder
+        linear_logit_fn_builder make_early_stopping_hook make_stop_at_checkpoint_step_hook stop_if_higher_hook stop_if_lower_hook stop_if_no_decrease_hook
         stop_if_no_increase_hook
     """,
     "export": """
         ClassificationOutput ExportOutput PredictOutput RegressionOutput ServingInputReceiver TensorServingInputReceiver
         build_parsing_serving_input_receiver_fn build_raw_serving_input_receiver_fn
     """,
+    "heads": """
+        binary_classification_head logistic_regression_head multi_class_head multi_head multi_label_head
+        poisson_regression_head regression_head
+    """,
     "inputs": "numpy_input_fn pandas_input_fn",
+    "predictor": "from_estimator from_saved_model",
     "strategies": """
         CollectiveAllReduceStrategy DistributeConfig MirroredStrategy OneDeviceStrategy ParameterServerStrategy all_reduce
     """,
@@ -57,6 +65,7 @@ _PUBLIC: dict[str, str] = {
     "tensorflow_estimator._api.v1.estimator": "",
     "tensorflow_estimator.python.estimator.api._v1.estimator": "",
     "tensorflow_estimator.python.estimator.api._v2.estimator": "",
+    "tf.contrib.predictor": "predictor",
     "tf.contrib.tpu": "tpu",
 }
 
@@ -147,9 +156,17 @@ def _by_leaf(name: str) -> Place | None:
     of_tpus = any(part in ("tpu_config", "tpu_estimator") for part in parts)
     for index, part in enumerate(parts):
         symbol = "tpu.RunConfig" if of_tpus and part == "RunConfig" else _HOMES.get(part)
-        if symbol is not None:
+        if symbol is not None and not (symbol.startswith("heads.") and _is_head_module(parts, index)):
             return Place(symbol, "".join(f".{rest}" for rest in parts[index + 1 :]))
     return None
+
+
+def _is_head_module(parts: list[str], index: int) -> bool:
+    """Whether a part that is called as a function for heads is a module: `head.regression_head.RegressionHead`."""
+    is_function = "contrib" in parts and (
+        parts[index - 1] in ("head", "multi_head") or parts[:index] == ["tf", "contrib", "estimator"]
+    )
+    return not is_function or index + 1 < len(parts)
 
 
 def before(name: str) -> str:

@@ -2,8 +2,8 @@
 
 ## What it does
 Reports the canned estimators, heads and helpers of `tf.estimator`, `tf.contrib.estimator` and `tf.contrib.tpu` that have no
-equal in `bridge.estimator`; the estimators, experiments and readers of `tf.contrib.learn`; and `tf.contrib.predictor`,
-`timeseries`, `factorization` and the trees. The place gets a TODO comment.
+equal in `bridge.estimator`; the estimators, experiments and readers of `tf.contrib.learn`; and `tf.contrib.timeseries`,
+`factorization` and the trees. The place gets a TODO comment.
 
 ## Why
 They were removed with TensorFlow 2 and 2.16. What they did is done otherwise today.
@@ -54,10 +54,8 @@ CODE = "TFB604"
 TRIGGER = r"estimator|contrib"
 
 _TREES = "Train gradient-boosted trees with tensorflow_decision_forests, XGBoost or LightGBM."
-_BASELINE = "Compute the mean or the frequencies of the labels, or fit one bias in Keras."
 _CANNED = "Write a model_fn for bridge.estimator.Estimator, or a Keras model with the same loss."
 _HEAD = "Compute loss, metrics and predictions in the model_fn and return an EstimatorSpec; in Keras give them to compile."
-_LOGITS = "Build the logits in the model_fn: tf.feature_column.input_layer and dense layers, or variables of its own."
 _RECURRENT = "Write a model_fn, or a Keras model with keras.layers.LSTM or GRU."
 _TOWERS = "Train a Keras model in the scope of tf.distribute.MirroredStrategy."
 _EXPORT = "Export for prediction with Estimator.export_saved_model, or save a Keras model with model.export."
@@ -79,27 +77,16 @@ _KEYS = "Write the key itself, such as 'loss', 'average_loss', 'accuracy', 'prob
 _PRIVATE = "The class of bridge.estimator is written anew: override or call its public methods, or hooks."
 _KMEANS = "Use scikit-learn's MiniBatchKMeans, whose partial_fit takes batches."
 
-_HEADS = """
-    Head BinaryClassHead LogisticRegressionHead MultiClassHead MultiHead MultiLabelHead PoissonRegressionHead
-    RegressionHead binary_classification_head binary_svm_head logistic_regression_head multi_class_head multi_head
-    multi_label_head poisson_regression_head regression_head
-"""
 
 # What to do instead, by the first class or function of a path.
 _REMEDIES: dict[str, str] = {
-    **dict.fromkeys(("BaselineClassifier", "BaselineEstimator", "BaselineRegressor"), _BASELINE),
     **dict.fromkeys(("BoostedTreesClassifier", "BoostedTreesEstimator", "BoostedTreesRegressor"), _TREES),
     **dict.fromkeys(
         ("boosted_trees_classifier_train_in_memory", "boosted_trees_regressor_train_in_memory"), _TREES
     ),
-    **dict.fromkeys(("DNNEstimator", "DNNLinearCombinedEstimator", "LinearEstimator"), _CANNED),
     **dict.fromkeys(("SVM", "GMM", "WALSMatrixFactorization"), _CANNED),
     **dict.fromkeys(("DNNClassifierWithLayerAnnotations", "DNNRegressorWithLayerAnnotations"), _CANNED),
-    **dict.fromkeys(
-        _HEADS.split(),
-        _HEAD,
-    ),
-    **dict.fromkeys(("dnn_logit_fn_builder", "linear_logit_fn_builder"), _LOGITS),
+    "binary_svm_head": _HEAD,
     **dict.fromkeys(("RNNClassifier", "RNNEstimator", "DynamicRnnEstimator"), _RECURRENT),
     **dict.fromkeys(("TowerOptimizer", "replicate_model_fn", "GatheredOptimizer"), _TOWERS),
     **dict.fromkeys(
@@ -113,8 +100,6 @@ _REMEDIES: dict[str, str] = {
     **dict.fromkeys(("KMeans", "KMeansClustering"), _KMEANS),
     "LinearSDCA": "Use bridge.estimator.LinearClassifier or LinearRegressor with tf.train.FtrlOptimizer.",
     "SavedModelEstimator": "Load the model with tf.saved_model.load and call its signatures.",
-    "forward_features": "Put the features into the predictions of the model_fn.",
-    "clip_gradients_by_norm": "Clip in the model_fn: compute_gradients, tf.clip_by_norm, apply_gradients.",
     "EmbeddingConfigSpec": _TPU,
     "CrossShardOptimizer": "Without TPUs leave it out; tf.tpu.CrossShardOptimizer is still there.",
     "_load_global_step_from_checkpoint_dir": (
@@ -122,6 +107,7 @@ _REMEDIES: dict[str, str] = {
     ),
     "MetricKeys": _KEYS,
     "PredictionKeys": _KEYS,
+    "from_contrib_estimator": "Make the Estimator a bridge.estimator.Estimator, and call predictor.from_estimator.",
     "fn_args": "Use inspect.signature.",
     "AsyncCheckpointSaverHook": "Use tf.train.CheckpointSaverHook, which writes the same files.",
 }
@@ -194,7 +180,6 @@ _LEARN: dict[str, str] = {
 
 # Whole packages beside Estimators.
 _PACKAGES: dict[str, str] = {
-    "tf.contrib.predictor": 'Load the model with tf.saved_model.load and call its signatures["serving_default"].',
     "tf.contrib.timeseries": "Use the package tensorflow-probability: tfp.sts.",
     "tf.contrib.factorization": _KMEANS,
     "tf.contrib.tensor_forest": _TREES,

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from bridge.estimator.canned.heads import Head, RegressionHead, classifier_head
+from bridge.estimator.canned.heads import Head, classifier_head, regressor_head
 from bridge.estimator.canned.networks import (
     DeepPart,
     LinearPart,
@@ -24,7 +24,12 @@ from bridge.estimator.run_config import RunConfig
 _SUM = tf.compat.v1.losses.Reduction.SUM
 
 
-def _columns(feature_columns: Iterable[Any] | None) -> tuple[Any, ...]:
+def columns_of(feature_columns: Iterable[Any] | None) -> tuple[Any, ...]:
+    """Returns columns as a tuple.
+
+    Raises:
+      EstimatorError: (a ValueError) there are none.
+    """
     columns = tuple(feature_columns or ())
     if not columns:
         raise EstimatorError("feature_columns must not be empty. Give columns of tf.feature_column.")
@@ -76,7 +81,12 @@ class DNNClassifier(Estimator):
         model_fn = deep_model_fn(
             head,
             DeepPart(
-                tuple(hidden_units), _columns(feature_columns), optimizer, activation_fn, dropout, batch_norm
+                tuple(hidden_units),
+                columns_of(feature_columns),
+                optimizer,
+                activation_fn,
+                dropout,
+                batch_norm,
             ),
             input_layer_partitioner,
         )
@@ -123,9 +133,14 @@ class DNNRegressor(Estimator):
           EstimatorError: (a ValueError) an argument cannot be.
         """
         model_fn = deep_model_fn(
-            RegressionHead(label_dimension, weight_column, loss_reduction),
+            regressor_head(label_dimension, weight_column, loss_reduction),
             DeepPart(
-                tuple(hidden_units), _columns(feature_columns), optimizer, activation_fn, dropout, batch_norm
+                tuple(hidden_units),
+                columns_of(feature_columns),
+                optimizer,
+                activation_fn,
+                dropout,
+                batch_norm,
             ),
             input_layer_partitioner,
         )
@@ -168,7 +183,7 @@ class LinearClassifier(Estimator):
           EstimatorError: (a ValueError) an argument cannot be.
         """
         head = classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        part = LinearPart(_columns(feature_columns), optimizer, sparse_combiner)
+        part = LinearPart(columns_of(feature_columns), optimizer, sparse_combiner)
         model_fn = linear_model_fn(head, part, partitioner)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
@@ -206,13 +221,13 @@ class LinearRegressor(Estimator):
         Raises:
           EstimatorError: (a ValueError) an argument cannot be.
         """
-        head = RegressionHead(label_dimension, weight_column, loss_reduction)
-        part = LinearPart(_columns(feature_columns), optimizer, sparse_combiner)
+        head = regressor_head(label_dimension, weight_column, loss_reduction)
+        part = LinearPart(columns_of(feature_columns), optimizer, sparse_combiner)
         model_fn = linear_model_fn(head, part, partitioner)
         super().__init__(model_fn, model_dir, config, warm_start_from=warm_start_from)
 
 
-def _combined(
+def combined(
     head: Head,
     linear_feature_columns: Iterable[Any] | None,
     linear_optimizer: Any,
@@ -225,6 +240,11 @@ def _combined(
     batch_norm: bool,
     input_layer_partitioner: Any,
 ) -> ModelFn:
+    """Returns the `model_fn` of both parts; arguments as for `DNNLinearCombinedEstimator`.
+
+    Raises:
+      EstimatorError: (a ValueError) there are no columns, or dense columns without hidden layers.
+    """
     wide, deep = tuple(linear_feature_columns or ()), tuple(dnn_feature_columns or ())
     units = tuple(dnn_hidden_units or ())
     if not wide and not deep:
@@ -293,7 +313,7 @@ class DNNLinearCombinedClassifier(Estimator):
         Raises:
           EstimatorError: (a ValueError) an argument cannot be, or there are no columns, or dense columns without hidden layers.
         """
-        model_fn = _combined(
+        model_fn = combined(
             classifier_head(n_classes, weight_column, label_vocabulary, loss_reduction),
             linear_feature_columns,
             linear_optimizer,
@@ -357,8 +377,8 @@ class DNNLinearCombinedRegressor(Estimator):
         Raises:
           EstimatorError: (a ValueError) an argument cannot be, or there are no columns, or dense columns without hidden layers.
         """
-        model_fn = _combined(
-            RegressionHead(label_dimension, weight_column, loss_reduction),
+        model_fn = combined(
+            regressor_head(label_dimension, weight_column, loss_reduction),
             linear_feature_columns,
             linear_optimizer,
             linear_sparse_combiner,

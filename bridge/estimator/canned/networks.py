@@ -21,6 +21,7 @@ tf1 = tf.compat.v1
 ModelFn = Callable[..., EstimatorSpec]
 
 _DEEP_RATE, _LINEAR_RATE = 0.05, 0.2
+_BASELINE_RATE = 0.3
 _COMBINED_DEEP_RATE, _COMBINED_LINEAR_RATE = 0.001, 0.005  # Others than those of each alone, as in v1.
 _INPUT_SLICE = 64 << 20
 _BATCH_NORM_MOMENTUM, _BATCH_NORM_EPSILON = 0.999, 0.001
@@ -168,7 +169,7 @@ def deep_model_fn(head: Head, part: DeepPart, input_layer_partitioner: Any) -> M
             input_partitioner = input_layer_partitioner or _partitioner(config, _INPUT_SLICE)
             logits = part.logits(features, head.logits_dimension, is_training, input_partitioner)
             # Inside of the scope, which is a part of the slots' names in v1's checkpoints.
-            return head.spec(features, labels, mode, logits, _step_of(made))
+            return spec_of(head, features, labels, mode, logits, _step_of(made))
 
     return model_fn
 
@@ -182,7 +183,38 @@ def linear_model_fn(head: Head, part: LinearPart, partitioner: Any) -> ModelFn:
             # In this scope, unlike that of dense layers, as in v1: a function may summarise its rate.
             made = part.made_optimizer(_LINEAR_RATE) if mode == ModeKeys.TRAIN else None
             logits = part.logits(features, head.logits_dimension)
-            return head.spec(features, labels, mode, logits, _step_of(made))
+            return spec_of(head, features, labels, mode, logits, _step_of(made))
+
+    return model_fn
+
+
+def baseline_model_fn(head: Any, optimizer: Any, weight_column: Any) -> ModelFn:
+    """Returns the `model_fn` of a constant prediction; arguments as for `BaselineEstimator`.
+
+    Args:
+      head: What stands on the logits.
+      optimizer: As there.
+      weight_column: What is no feature whose size counts, for it may be missing from a served example.
+    """
+    weight = getattr(weight_column, "key", weight_column)
+
+    def model_fn(features: Any, labels: Any, mode: str) -> EstimatorSpec:
+        _check_features(features)
+        sizes = [tf.shape(value)[0] for name, value in features.items() if name != weight]
+        if not sizes:
+            raise EstimatorError(
+                "There are no features, so that the number of examples is not known. Give one."
+            )
+        checks = [tf1.assert_equal(sizes[0], size) for size in sizes[1:]]
+        with tf1.control_dependencies(checks), tf1.variable_scope("baseline"):
+            shape = [head.logits_dimension]
+            bias = tf1.get_variable("bias", shape, initializer=tf1.zeros_initializer())
+            logits = bias * tf.ones([sizes[0], *shape])
+
+        def train(loss: Any) -> Any:
+            return _step_of(optimizer_of(optimizer, _BASELINE_RATE))(loss)
+
+        return spec_of(head, features, labels, mode, logits, train)
 
     return model_fn
 
@@ -223,9 +255,33 @@ def combined_model_fn(
                 return tf.group(tf1.assign_add(tf1.train.get_global_step(), 1))
 
         # Outside of the parts' scopes: here they are no part of the slots' names in v1's checkpoints.
-        return head.spec(features, labels, mode, sum(logits[1:], logits[0]), train)
+        return spec_of(head, features, labels, mode, sum(logits[1:], logits[0]), train)
 
     return model_fn
+
+
+def spec_of(
+    head: Any, features: Any, labels: Any, mode: str, logits: Any, train: Callable[[Any], Any]
+) -> EstimatorSpec:
+    """Returns what a head, perhaps the user's own, makes of logits.
+
+    Args:
+      head: The head.
+      features: The features.
+      labels: The labels; None in predictions.
+      mode: One of `ModeKeys`.
+      logits: The logits.
+      train: Returns the step of the training for a loss; it counts the global step. It is called in trainings only.
+    """
+
+    def train_op_fn(loss: Any) -> Any:
+        # Only heads of contrib run the updates of batch normalization themselves.
+        return tf.group(train(loss), *tf1.get_collection(tf1.GraphKeys.UPDATE_OPS))
+
+    spec: EstimatorSpec = head.create_estimator_spec(
+        features=features, mode=mode, logits=logits, labels=labels, train_op_fn=train_op_fn
+    )
+    return spec
 
 
 def _step_of(optimizer: Any) -> Callable[[Any], Any]:

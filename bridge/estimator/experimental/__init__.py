@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bridge.estimator.canned.headed import dnn_logit_fn_builder, linear_logit_fn_builder
 from bridge.estimator.early_stopping import (
     make_early_stopping_hook,
     stop_if_higher_hook,
@@ -19,6 +20,8 @@ __all__ = [
     "InMemoryEvaluatorHook",
     "build_raw_supervised_input_receiver_fn",
     "call_logit_fn",
+    "dnn_logit_fn_builder",
+    "linear_logit_fn_builder",
     "make_early_stopping_hook",
     "make_stop_at_checkpoint_step_hook",
     "stop_if_higher_hook",

@@ -89,6 +89,17 @@ def test_an_eager_tensor_is_refused_as_a_fetch() -> None:
         train(FetchHook(lambda: eager))
 
 
+def test_a_summary_that_was_made_eagerly_is_refused_with_the_remedy_and_harms_no_other_fit(
+    tmp_path: Path,
+) -> None:
+    eager = tf1.summary.scalar("eager", 1.0)
+    with pytest.raises(
+        errors.ForeignTensorError, match=r"SummarySaverHook asks for.*eager value.*lambda: MyHook"
+    ):
+        train(tf1.train.SummarySaverHook(1, output_dir=str(tmp_path), summary_op=eager))
+    assert step_of(train(FetchHook(lambda: "loss:0"), steps=2)) == 2
+
+
 def test_a_variable_of_the_keras_model_is_refused_as_a_fetch_with_the_remedy() -> None:
     model = small_model()
     with pytest.raises((errors.ForeignTensorError, TypeError), match=r"name in the graph|describe"):

@@ -369,6 +369,27 @@ def test_a_read_that_comes_late_is_still_of_the_value_before_the_step(kind: str)
         np.testing.assert_array_equal(later, at_once)
 
 
+def read_after_a_failed_check() -> tf.Tensor:
+    kernel = variable("dense/kernel")
+    with tf.control_dependencies([tf.debugging.check_numerics(slow_read(kernel) * np.inf, "not finite")]):
+        return kernel.value()
+
+
+FAILING_READS: dict[str, Callable[[], Any]] = {
+    "of a variable without value": lambda: tf1.Variable([0.0], use_resource=True, collections=[]).value(),
+    "after a check that fails": read_after_a_failed_check,
+}
+
+
+@pytest.mark.parametrize("kind", FAILING_READS)
+def test_a_step_in_which_a_hooks_read_fails_changes_nothing(kind: str) -> None:
+    model = small_model()
+    with pytest.raises((tf.errors.FailedPreconditionError, tf.errors.InvalidArgumentError)):
+        train(FetchHook(FAILING_READS[kind]), model=model, steps=1)
+    assert step_of(model) == 0
+    np.testing.assert_array_equal(model.get_layer("dense").kernel, KERNEL)
+
+
 def test_a_read_that_a_hook_orders_after_the_step_gives_the_new_value() -> None:
     def build() -> Any:
         with tf.control_dependencies([tf1.get_default_graph().get_operation_by_name("train_op")]):
@@ -377,6 +398,21 @@ def test_a_read_that_a_hook_orders_after_the_step_gives_the_new_value() -> None:
     hook = FetchHook(build)
     train(hook, steps=5)
     assert hook.results == [1, 2, 3, 4, 5]
+
+
+def test_summaries_that_were_made_eagerly_before_the_fit_are_none_of_the_step(tmp_path: Path) -> None:
+    model = Summarizing()
+    model.compile("sgd", summarized_loss, jit_compile=False)
+    model(tf.zeros([1, 3]))  # Makes its histogram outside of any graph.
+    scaffold = tf1.train.Scaffold()
+    train(
+        tf1.train.SummarySaverHook(1, output_dir=str(tmp_path), scaffold=scaffold),
+        steps=2,
+        model=model,
+        scaffold=scaffold,
+    )
+    (tag,) = read_events(tmp_path).Tags()["histograms"]
+    assert [event.step for event in read_events(tmp_path).Histograms(tag)] == [1, 2]
 
 
 def test_summaries_of_a_graph_around_the_fit_are_none_of_the_step() -> None:
