@@ -69,6 +69,12 @@ class GraphSession:
                 self._explain_unreadable(saving.checkpoint_dir, error)
             if isinstance(error, tf.errors.DeadlineExceededError) and not is_chief:
                 readiness.explain(error, scaffold, master, config)
+            if isinstance(error, RuntimeError) and str(error).startswith("Global step should be created"):
+                raise RuntimeError(
+                    f"{error} Make it in the session's graph, before the session: tf.compat.v1.train.get_or_create_global_step(), and "
+                    "give it to minimize. If the program trains a Keras model, open the session outside of "
+                    "tf.Graph().as_default(), and take out disable_v2_behavior() and disable_eager_execution()."
+                ) from error
             raise
 
     @staticmethod

@@ -527,6 +527,15 @@ def test_the_pieces_of_the_scaffold_are_made_after_begin_and_shared_through_coll
     assert in_begin == []
 
 
+def test_a_graph_without_a_global_step_is_an_error_with_both_ways_out(tmp_path: Path) -> None:
+    with tf.Graph().as_default():
+        tf1.get_variable("w", [1])
+        with pytest.raises(
+            RuntimeError, match=r"(?s)Global step.*get_or_create_global_step.*Keras model.*outside"
+        ):
+            Session(checkpoint_dir=str(tmp_path))
+
+
 def test_two_savers_in_the_collection_are_an_error(legacy: Legacy) -> None:
     for _ in range(2):
         tf1.add_to_collection(tf1.GraphKeys.SAVERS, tf1.train.Saver())
