@@ -129,6 +129,10 @@ class LegacyKerasError(BridgeError, ImportError):
     """Keras 2 (tf_keras) was asked for and cannot be had: it is not installed, or Keras 3 is in use already."""
 
 
+class LegacySlimError(BridgeError, ImportError):
+    """The package tf_slim, or what it needs, was asked for and is not installed."""
+
+
 class HParamsError(BridgeError, ValueError):
     """A hyperparameter of a name, type or text that cannot be."""
 

@@ -94,3 +94,17 @@ MODULES = _names(
     model_analyzer nets parallel_reader prefetch_queue queues summaries tfexample_decoder
     """
 )
+# What raises on today's TensorFlow unless `bridge.legacy_slim` is imported, and what calls that; `tests/codemod/test_slim_names.py`
+# looks into the package.
+NEED_LEGACY_SLIM = _names(
+    """
+    RevBlock adaptive_clipping_fn add_gradients_summaries auc_using_histogram auc_with_confidence_intervals batch_norm
+    clip_gradient_norms clip_gradient_norms_fn cluster_loss constant_value create_train_op dense_to_sparse global_variable
+    inception inception_v1 inception_v2 inception_v3 legacy_fully_connected legacy_linear legacy_relu local_variable
+    multiply_gradients npairs_loss_multilabel optimize_loss precision_at_recall recall_at_precision recompute_grad resnet_v1
+    resnet_v2 rev_block smart_cond streaming_concat streaming_curve_points streaming_dynamic_auc
+    streaming_false_negative_rate_at_thresholds streaming_false_negatives_at_thresholds
+    streaming_false_positive_rate_at_thresholds streaming_false_positives_at_thresholds
+    streaming_true_negatives_at_thresholds streaming_true_positives_at_thresholds tfexample_decoder
+    """
+)

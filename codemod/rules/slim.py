@@ -8,7 +8,9 @@ line changes.
 
 ## Why
 `tf.contrib` was removed with TensorFlow 2. The package `tf_slim` (`pip install tf_slim`) holds the same code and imports on
-today's TensorFlow.
+today's TensorFlow. Some of its functions, `batch_norm` the most used of them, look for names that TensorFlow has moved since:
+files that use one of those get `import bridge.legacy_slim`, which lets them find these. So do files that had moved to tf_slim by
+themselves.
 
 ## Before
 ```python
@@ -19,12 +21,14 @@ slim = tf.contrib.slim
 
 def network(images):
     net = slim.conv2d(images, 32, [3, 3], weights_regularizer=tf.contrib.layers.l2_regularizer(0.0005))
+    net = slim.batch_norm(net, is_training=True)
     return slim.fully_connected(slim.flatten(net), 10)
 ```
 
 ## After
 ```python
 import tf_slim
+import bridge.legacy_slim
 import tensorflow.compat.v1 as tf
 
 slim = tf_slim
@@ -32,6 +36,7 @@ slim = tf_slim
 
 def network(images):
     net = slim.conv2d(images, 32, [3, 3], weights_regularizer=tf_slim.l2_regularizer(0.0005))
+    net = slim.batch_norm(net, is_training=True)
     return slim.fully_connected(slim.flatten(net), 10)
 ```
 
@@ -44,12 +49,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codemod.facts import FileFacts
-from codemod.proposals import Proposal
+from codemod.proposals import Insertion, Proposal
 from codemod.rules import _slim_names
 from codemod.rules._moved import Target, moves
 
 CODE = "TFB303"
-TRIGGER = r"contrib"
+TRIGGER = r"contrib|tf_slim"
+LEGACY_SLIM = "bridge.legacy_slim"
 
 # Inner modules that programs import from, with the public namespace that holds the same names.
 _INNER = (
@@ -81,8 +87,38 @@ _SCATTERED = tuple(
 
 
 def check(file: FileFacts) -> Iterator[Proposal]:
-    """Proposes tf_slim for each use of what it took over."""
+    """Proposes tf_slim for each use of what it took over, and what some of it needs besides."""
+    yield from _legacy_slim(file)
     yield from moves(file, lambda name: name.startswith("tf.contrib."), find)
+
+
+def _legacy_slim(file: FileFacts) -> Iterator[Proposal]:
+    """The import that lets tf_slim find what TensorFlow has moved, where something looks for that."""
+    if any(imported.raw == LEGACY_SLIM for imported in file.names.imports):
+        return
+    for use in file.names.chains:
+        name = _name_in_slim(use.name)
+        if name and _looks_for_what_has_moved(name):
+            anchor = file.first_import or file.statement(use.root)
+            yield file.edit(
+                anchor,
+                f"{name} looks for names that TensorFlow has moved: import {LEGACY_SLIM}",
+                None,
+                inserts=(Insertion(f"import {LEGACY_SLIM}", anchor),),
+            )
+            return
+
+
+def _name_in_slim(name: str) -> str:
+    """What a use is called in tf_slim; an empty string if it is not there."""
+    if name.startswith("tf_slim."):
+        return name
+    target = find(name) if name.startswith("tf.contrib.") else None
+    return target.name if target else ""
+
+
+def _looks_for_what_has_moved(name: str) -> bool:
+    return not _slim_names.NEED_LEGACY_SLIM.isdisjoint(name.split(".")[1:])
 
 
 def find(name: str) -> Target | None:

@@ -1,5 +1,6 @@
 import tf_slim
 import tf_slim.nets
+import bridge.legacy_slim
 import tensorflow.compat.v1 as tf
 import tf_slim as slim  # the library
 from tf_slim import layers
