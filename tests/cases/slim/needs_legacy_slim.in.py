@@ -11,3 +11,8 @@ def network(images, is_training):
 
 def train_op(loss):
     return tf.contrib.layers.optimize_loss(loss, tf.train.get_global_step(), 0.1, "SGD")
+
+
+def evaluate(path, op):
+    tf.contrib.training.evaluate_once(path, eval_ops=op)
+    return tf.contrib.slim.evaluation.evaluate_once("", path, "logs", num_evals=1, eval_op=op)

@@ -13,3 +13,8 @@ def network(images, is_training):
 
 def train_op(loss):
     return tf_slim.optimize_loss(loss, tf.train.get_global_step(), 0.1, "SGD")
+
+
+def evaluate(path, op):
+    tf_slim.evaluation.evaluation.evaluate_once(path, eval_ops=op)
+    return tf_slim.evaluation.evaluate_once("", path, "logs", num_evals=1, eval_op=op)
