@@ -259,7 +259,10 @@ class KerasEstimator(Estimator):
         with _eager(), self._weights_of(path):
             serve = _served(self.keras_model, input_receiver_fn_map[ModeKeys.PREDICT], self._named)
             module = tf.Module()
-            module.model, module.serve = self.keras_model, serve
+            # Not the model: of a variable of Keras 3 that an object holds, SavedModels get a copy, and what reads them without
+            # the objects, such as TensorFlow Serving, restores the copy alone.
+            module.captured = list(serve.get_concrete_function().variables)
+            module.tables, module.serve = _tables(self.keras_model), serve
             publish(
                 lambda folder: tf.saved_model.save(module, folder, signatures={"serving_default": serve}),
                 target,
@@ -312,6 +315,17 @@ def _eager() -> Iterator[None]:
 def _optimizer_variables(model: Any) -> list[Any]:
     variables = model.optimizer.variables
     return list(variables() if callable(variables) else variables)
+
+
+def _tables(part: Any) -> list[Any]:
+    """Returns the lookup tables of a model or layer."""
+    found: list[Any] = []
+    for value in vars(part).values():
+        if isinstance(value, tf.saved_model.experimental.TrackableResource):
+            found.append(value)
+        elif isinstance(value, (keras.layers.Layer, tf.Module)):  # Such as the lookup of a TextVectorization.
+            found += _tables(value)
+    return found + [table for layer in getattr(part, "layers", ()) for table in _tables(layer)]
 
 
 def _without_length(data: tf.data.Dataset) -> tf.data.Dataset:

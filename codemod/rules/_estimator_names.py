@@ -36,7 +36,7 @@ _BELOW = {
         poisson_regression_head regression_head
     """,
     "inputs": "numpy_input_fn pandas_input_fn",
-    "predictor": "from_estimator from_saved_model",
+    "predictor": "Predictor from_estimator from_saved_model",
     "strategies": """
         CollectiveAllReduceStrategy DistributeConfig MirroredStrategy OneDeviceStrategy ParameterServerStrategy all_reduce
     """,

@@ -4,6 +4,8 @@ from typing import Any
 
 from bridge.estimator.symbols import missing
 
+__all__: list[str] = []
+
 
 def __getattr__(name: str) -> Any:
     return missing(__name__, name, ())

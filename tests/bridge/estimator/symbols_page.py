@@ -14,11 +14,12 @@ BEGIN, END = "<!-- table of symbols: begin -->\n", "<!-- table of symbols: end -
 
 
 # What lived elsewhere.
-_OTHERS = ("model_to_estimator",)
+_OTHERS = ("model_to_estimator", "forward_features", "clip_gradients_by_norm")
+_OTHER_PARTS = ("heads", "predictor", "strategies")  # Of tf.contrib.
 _PARTS = ("experimental", "export", "inputs", "tpu")
 
 WORKS = [
-    *(name for name in estimator.__all__ if name not in (*_OTHERS, *_PARTS, "strategies")),
+    *(name for name in estimator.__all__ if name not in (*_OTHERS, *_PARTS, *_OTHER_PARTS)),
     *(
         f"{part}.{name}"
         for part in _PARTS

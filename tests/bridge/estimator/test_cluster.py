@@ -95,5 +95,6 @@ def test_a_chief_and_a_worker_share_the_steps(tmp_path: Path, jobs: list[Job]) -
         job.start(task)
     assert job.result("chief")["task"] == "chief"
     assert job.result("worker")["devices"] == ["/job:ps/task:0"] * 2
-    # Both may be in the midst of a step when the last one is reached.
-    assert 60 <= int(saved(tmp_path / "job", "global_step")) <= 61
+    # One may be in the midst of a step when the last one is reached, and do one more: it may have read the step's number
+    # before the other counted.
+    assert 60 <= int(saved(tmp_path / "job", "global_step")) <= 62

@@ -139,6 +139,33 @@ def test_train_and_evaluate_with_an_exporter(tmp_path: Path) -> None:
     np.testing.assert_allclose(value, [[1.0, 2.0]] @ trained(4), rtol=1e-5)
 
 
+@pytest.mark.parametrize("of", ["keras", "tf_keras"])
+def test_a_model_with_a_vocabulary_is_served_by_loaders_without_and_with_objects(
+    tmp_path: Path, of: str
+) -> None:
+    library = pytest.importorskip(of)
+    inputs = library.Input((), dtype="string", name="word")
+    ids = library.layers.StringLookup(vocabulary=["a", "b"])(inputs)
+    layer = library.layers.Embedding(3, 1, embeddings_initializer="ones", name="y")
+    model = library.Model(inputs, layer(ids))
+    model.compile(library.optimizers.SGD(0.5), "mse")
+    estimator = est.model_to_estimator(model, model_dir=tmp_path)
+    words = tf.data.Dataset.from_tensor_slices((["a", "b", "a", "c"], [[0.0], [4.0], [0.0], [2.0]])).batch(2)
+    estimator.train(lambda: words)
+    expected = layer.get_weights()[0][[1, 2, 0]]
+    assert len(set(expected.ravel())) == 3
+
+    def receiver_fn() -> Any:
+        words = tf1.placeholder(tf.string, [None], name="word")
+        return est.export.TensorServingInputReceiver(words, {"word": words})
+
+    path = estimator.export_saved_model(tmp_path / "export", receiver_fn).decode()
+    served = tf.saved_model.load(path).signatures["serving_default"](tf.constant(["a", "b", "?"]))
+    np.testing.assert_allclose(served["y"], expected)
+    predict = est.predictor.from_saved_model(path)
+    np.testing.assert_allclose(predict({"word": ["a", "b", "?"]})["y"], expected)
+
+
 def test_weights_of_examples_are_taken_out_of_the_features(tmp_path: Path) -> None:
     def weighted() -> tf.data.Dataset:
         return data().map(lambda x, y: ({"features": x, "sample_weights": tf.zeros([2])}, y))

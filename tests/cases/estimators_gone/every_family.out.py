@@ -2,35 +2,29 @@ import bridge
 import tensorflow.compat.v1 as tf
 # TODO(codemod TFB901): tensorflow_estimator does not exist any more. Use bridge.estimator, or Keras
 import tensorflow_estimator as tfe
-# TODO(codemod TFB604): tf.contrib.predictor does not exist any more. Load the model with tf.saved_model.load and call its signatures["serving_default"]
 # TODO(codemod TFB901): tf.contrib.learn does not exist any more. Use bridge.estimator or Keras; the data sets moved to tensorflow-datasets
-from tensorflow.contrib import learn, predictor
+from tensorflow.contrib import learn
+from bridge.estimator import predictor
 # TODO(codemod TFB604): tf.contrib.learn.learn_runner does not exist any more. Call bridge.estimator.train_and_evaluate(estimator, TrainSpec(...), EvalSpec(...)) instead
 from tensorflow.contrib.learn.python.learn import learn_runner
-# TODO(codemod TFB604): bridge.estimator has no BaselineClassifier. Compute the mean or the frequencies of the labels, or fit one bias in Keras
-from tensorflow.estimator import BaselineClassifier
-from bridge.estimator import Estimator
+from bridge.estimator import BaselineClassifier, Estimator
 # TODO(codemod TFB901): tensorflow.python.estimator.canned.metric_keys does not exist any more. Use a public name, or copy the code from TensorFlow 1.15
 from tensorflow.python.estimator.canned import metric_keys
 
 lib = bridge.estimator
 
 
-# TODO(codemod TFB604): bridge.estimator has no MultiHead. Compute loss, metrics and predictions in the model_fn and return an EstimatorSpec; in Keras give them to compile
-class Heads(tf.estimator.MultiHead):
+class Heads(bridge.estimator.MultiHead):
     pass
 
 
 def run(columns, experiment_fn, directory, labels):
-    # TODO(codemod TFB604): bridge.estimator has no LinearEstimator. Write a model_fn for bridge.estimator.Estimator, or a Keras model with the same loss
     # TODO(codemod TFB604): bridge.estimator has no KMeans. Use scikit-learn's MiniBatchKMeans, whose partial_fit takes batches
     lib.LinearEstimator(head=Heads([])), lib.Estimator, lib.experimental.KMeans(3)
     # TODO(codemod TFB604): bridge.estimator has no BoostedTreesRegressor. Train gradient-boosted trees with tensorflow_decision_forests, XGBoost or LightGBM
-    # TODO(codemod TFB604): bridge.estimator has no DNNLinearCombinedEstimator. Write a model_fn for bridge.estimator.Estimator, or a Keras model with the same loss
     tfe.estimator.BoostedTreesRegressor(columns, 1), lib.DNNLinearCombinedEstimator(None, columns)
-    # TODO(codemod TFB604): bridge.estimator has no multi_class_head. Compute loss, metrics and predictions in the model_fn and return an EstimatorSpec; in Keras give them to compile
     # TODO(codemod TFB604): bridge.estimator has no replicate_model_fn. Train a Keras model in the scope of tf.distribute.MirroredStrategy
-    tf.contrib.estimator.multi_class_head(3), tf.contrib.estimator.replicate_model_fn(None)
+    bridge.estimator.heads.multi_class_head(3), tf.contrib.estimator.replicate_model_fn(None)
     # TODO(codemod TFB604): tf.contrib.tpu.outfeed_dequeue does not exist any more. On TPUs train a Keras model in tf.distribute.TPUStrategy's scope with fit
     # TODO(codemod TFB604): tf.contrib.tpu.AsyncCheckpointSaverHook does not exist any more. Use tf.train.CheckpointSaverHook, which writes the same files
     tf.contrib.tpu.outfeed_dequeue(tf.float32), tf.contrib.tpu.AsyncCheckpointSaverHook(directory)
@@ -48,9 +42,7 @@ def run(columns, experiment_fn, directory, labels):
     # TODO(codemod TFB604): tf.contrib.learn.read_batch_features does not exist any more. Read with tf.data: TFRecordDataset, parse_example_dataset, shuffle, batch
     # TODO(codemod TFB604): tf.contrib.learn.extract_pandas_data does not exist any more. Give the values themselves: frame.values, or numpy.asarray
     learn.io.read_batch_features(directory, 8, {}), learn.extract_pandas_data(labels)
-    # TODO(codemod TFB604): tf.contrib.predictor.from_saved_model does not exist any more. Load the model with tf.saved_model.load and call its signatures["serving_default"]
     predictor.from_saved_model(directory)
-    # TODO(codemod TFB604): bridge.estimator has no BaselineClassifier. Compute the mean or the frequencies of the labels, or fit one bias in Keras
     # TODO(codemod TFB604): bridge.estimator has no MetricKeys. Write the key itself, such as 'loss', 'average_loss', 'accuracy', 'probabilities' or 'class_ids'
     BaselineClassifier(), Estimator(None), metric_keys.MetricKeys.LOSS
     # TODO(codemod TFB604): tf.contrib.timeseries.ARRegressor does not exist any more. Use the package tensorflow-probability: tfp.sts
