@@ -36,7 +36,8 @@ def public_names(folder: Path = PACKAGE, prefix: str = "") -> set[str]:
     names: set[str] = set()
     for name in constant(folder / "__init__.py" if folder.is_dir() else folder, "__all__"):
         inner, module = folder / name, folder / f"{name}.py"
-        is_module = inner.is_dir() or module.exists()
+        # A function may be called as the module that it is defined in; that has no __all__.
+        is_module = inner.is_dir() or (module.exists() and "\n__all__" in module.read_text("utf-8"))
         found = (
             public_names(inner if inner.is_dir() else module, f"{prefix}{name}.")
             if is_module
