@@ -118,7 +118,12 @@ def _statements(file: FileFacts, groups: _Groups, belongs: Callable[[str], bool]
             _settled(file, home, target, found, find)
             for home, target, found in zip(homes, targets, uses, strict=True)
         ]
-        wanted = any(uses) or file.path.endswith("__init__.py")
+        exported = file.path.endswith("__init__.py")
+        empty = any(
+            target is not None and target.namespace and not found and not exported
+            for target, found in zip(targets, settled, strict=True)
+        )  # All that is used of a namespace is elsewhere: nobody needs the name.
+        wanted = (any(uses) or exported) and not empty
         if wanted and all(target is not None for target in targets) and all(s is not None for s in settled):
             names = [i.binding.name for i in imports if i.binding is not None]
             found = [use for part in settled if part for use in part]

@@ -36,7 +36,7 @@ import ast
 from collections.abc import Iterator
 
 from codemod.facts import ESTIMATORS, FileFacts
-from codemod.names import PACKAGES, Use
+from codemod.names import PACKAGES, Import, Use
 from codemod.proposals import Insertion, Proposal
 from codemod.rules import _keras
 
@@ -137,12 +137,32 @@ def _builds_graph(file: FileFacts, use: Use) -> bool:
 
 
 def _anchor(file: FileFacts) -> ast.stmt:
-    """The first import of TensorFlow; at the file's top level, if there is one."""
+    """The import of TensorFlow that runs first: at the file's top level, if there is one."""
     imports = [i for i in file.names.imports if i.raw.partition(".")[0] in PACKAGES]
     first = next((i for i in imports if i.scope.kind == "module"), None)
     if first is None:
-        first = next(i for i in imports if i.raw.partition(".")[0] == "tensorflow")
+        imports = [i for i in imports if i.raw.partition(".")[0] == "tensorflow"]
+        first = _first_to_run(file, imports) or imports[0]
     return _with_its_try(file, first.statement)
+
+
+def _first_to_run(file: FileFacts, imports: list[Import]) -> Import | None:
+    """The first import that the top level comes to, by way of the file's own functions in the order of their names there."""
+    functions = {s.name: s for s in file.tree.body if isinstance(s, ast.FunctionDef | ast.AsyncFunctionDef)}
+    by_statement = {i.statement: i for i in imports}
+    seen: set[str] = set()
+
+    def search(node: ast.AST) -> Import | None:
+        found = by_statement.get(node) if isinstance(node, ast.Import | ast.ImportFrom) else None
+        if found is not None:
+            return found
+        if isinstance(node, ast.Name) and node.id in functions and node.id not in seen:
+            seen.add(node.id)
+            return search(functions[node.id])
+        return next((f for child in ast.iter_child_nodes(node) if (f := search(child))), None)
+
+    top = (s for s in file.tree.body if s not in functions.values())
+    return next((found for statement in top if (found := search(statement))), None)
 
 
 def _with_its_try(file: FileFacts, statement: ast.stmt) -> ast.stmt:

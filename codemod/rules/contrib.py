@@ -88,6 +88,8 @@ _TRAIN = """
 _LOOKUP = """
     index_table_from_tensor index_table_from_file index_to_string_table_from_tensor index_to_string_table_from_file
 """
+# Where these took `hasher_spec`.
+_HASHERS = {"index_table_from_tensor": 3, "index_table_from_file": 4}
 _ONE_BY_ONE = {
     **{f"tf.contrib.framework.{name}": f"tf.train.{name}" for name in _TRAIN.split()},
     **{f"tf.contrib.framework.python.ops.variables.{name}": f"tf.train.{name}" for name in _TRAIN.split()},
@@ -138,8 +140,8 @@ def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes the present name of each use."""
     for use in file.calls(*_METHODS):
         yield from _as_method(file, use)
-    for use in file.calls("tf.contrib.lookup.index_table_from_tensor"):
-        yield from _old_vocabulary(file, use)
+    for use in file.calls(*(f"tf.contrib.lookup.{name}" for name in _LOOKUP.split())):
+        yield from _old_arguments(file, use)
     yield from moves(file, lambda name: name.startswith("tf.contrib."), _find(file))
 
 
@@ -147,6 +149,8 @@ def _find(file: FileFacts) -> Find:
     def find(name: str) -> Target | None:
         if name in _TAKEN_IN:
             return Target(_TAKEN_IN[name], namespace=True)
+        if name == "tf.contrib.lookup":
+            return Target("bridge.lookup", "bridge.lookup", namespace=True)
         new = _ONE_BY_ONE.get(name, "")
         if not new:
             home, _, leaf = name.rpartition(".")
@@ -158,15 +162,29 @@ def _find(file: FileFacts) -> Find:
     return find
 
 
-def _old_vocabulary(file: FileFacts, use: Use) -> Iterator[Proposal]:
-    """TensorFlow 1.3 called the first argument of the tables `mapping`."""
+def _old_arguments(file: FileFacts, use: Use) -> Iterator[Proposal]:
+    """contrib called the first argument `mapping`, and took the way in which words hash."""
     assert use.call is not None
-    if any(keyword.arg in ("mapping", "hasher_spec", None) for keyword in use.call.keywords):
+    place = _HASHERS.get(use.name.rpartition(".")[2])
+    names = {keyword.arg for keyword in use.call.keywords}
+    if "hasher_spec" in names or None in names or (place is not None and len(use.call.args) > place):
         yield file.finding(
             use.node,
-            f"{use.name} has no argument 'mapping' or 'hasher_spec' in its successor",
-            remedy="Call bridge.lookup.index_table_from_tensor with vocabulary_list; words hash as by default.",
+            f"{use.name} has no argument 'hasher_spec' in its successor",
+            remedy=f"Call bridge.lookup.{use.name.rpartition('.')[2]} without it; words hash as by default.",
         )
+        return
+    for keyword in use.call.keywords:
+        if keyword.arg == "mapping":
+            yield file.edit(
+                keyword, "bridge.lookup calls the mapping of a table its vocabulary_list", _vocabulary_list
+            )
+
+
+def _vocabulary_list(node: cst.CSTNode) -> cst.CSTNode:
+    import libcst as cst
+
+    return cst.ensure_type(node, cst.Arg).with_changes(keyword=cst.Name("vocabulary_list"))
 
 
 def _as_method(file: FileFacts, use: Use) -> Iterator[Proposal]:

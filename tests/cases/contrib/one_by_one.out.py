@@ -1,13 +1,14 @@
 import bridge.lookup
 import tensorflow.compat.v1 as tf
 from bridge.hparams import HParams
+from bridge import lookup as lookup_lib
 
 signal = tf.signal
 
 
 def input_fn(words):
     hparams = HParams(size=3)
-    table = bridge.lookup.index_table_from_file(vocabulary_file="words.txt", num_oov_buckets=1)
+    table = lookup_lib.index_table_from_file(vocabulary_file="words.txt", num_oov_buckets=1)
     back = bridge.lookup.index_to_string_table_from_tensor(["a"])
     initializer = tf.lookup.KeyValueTensorInitializer(["a"], [1])
     counts = tf.lookup.StaticHashTable(initializer, 0)

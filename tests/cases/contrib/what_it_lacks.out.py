@@ -7,5 +7,5 @@ nest = tf.contrib.framework.nest
 def tables(words):
     tf.placeholder(tf.float32)
     nest.flatten_dict_items({})
-    # TODO(codemod TFB304): tf.contrib.lookup.index_table_from_tensor has no argument 'mapping' or 'hasher_spec' in its successor. Call bridge.lookup.index_table_from_tensor with vocabulary_list; words hash as by default
-    return tf.contrib.lookup.index_table_from_tensor(mapping=words), tf.nest.flatten(words)
+    # TODO(codemod TFB304): tf.contrib.lookup.index_table_from_tensor has no argument 'hasher_spec' in its successor. Call bridge.lookup.index_table_from_tensor without it; words hash as by default
+    return tf.contrib.lookup.index_table_from_tensor(words, hasher_spec=None), tf.nest.flatten(words)

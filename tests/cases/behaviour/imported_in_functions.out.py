@@ -1,0 +1,23 @@
+"""TensorFlow is only imported when it is needed: what runs first is not what stands first."""
+import os
+
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "2"
+
+
+def network(images):
+    import tensorflow.compat.v1 as tf
+
+    import bridge.legacy_keras
+    return tf.layers.flatten(images)
+
+
+def main():
+    import tensorflow.compat.v1 as tf
+    tf.disable_v2_behavior()
+
+    images = tf.placeholder(tf.float32, [None, 28, 28])
+    return network(images)
+
+
+if __name__ == "__main__":
+    main()
