@@ -163,7 +163,7 @@ def _find(file: FileFacts) -> Find:
 
 
 def _old_arguments(file: FileFacts, use: Use) -> Iterator[Proposal]:
-    """contrib called the first argument `mapping`, and took the way in which words hash."""
+    """Old contrib called the first argument `mapping`, and took the way in which words hash."""
     assert use.call is not None
     place = _HASHERS.get(use.name.rpartition(".")[2])
     names = {keyword.arg for keyword in use.call.keywords}
