@@ -50,15 +50,19 @@ ORDER = 2
 
 def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes a finding for each use and import of a name that is gone."""
-    told = _told_imports(file)
+    imports = list(_gone_imports(file))
+    told = _told_imports(file, imports)
+    used: dict[Binding | None, list[tuple[str, bool]]] = {}
     for use in file.names.chains:
         if use.root in file.taken or _is_there(file, use) or _is_settled_elsewhere(file, use):
             continue
         shown = _shown(file, use.name)
-        if told.get(use.binding) != guidance(shown) and not is_awaited(file, use.node):
+        is_told = told.get(use.binding) == guidance(shown)
+        used.setdefault(use.binding, []).append((shown, is_told))
+        if not is_told and not is_awaited(file, use.node):
             yield _finding(file, use.node, shown)
-    for imported in _gone_imports(file):
-        yield _finding(file, imported.alias, file.tables.canonical(imported.raw))
+    for imported in imports:
+        yield _of_import(file, imported, used.get(imported.binding, []) if imported.binding in told else [])
 
 
 def _gone_imports(file: FileFacts) -> Iterator[Import]:
@@ -78,13 +82,31 @@ def _gone_imports(file: FileFacts) -> Iterator[Import]:
             yield imported
 
 
-def _told_imports(file: FileFacts) -> dict[Binding | None, tuple[str, str]]:
+def _told_imports(file: FileFacts, imports: list[Import]) -> dict[Binding | None, tuple[str, str]]:
     """What is said where something is imported need not be said again where it is used."""
     return {
         imported.binding: guidance(file.tables.canonical(imported.raw))
-        for imported in _gone_imports(file)
+        for imported in imports
         if imported.binding is not None and imported.binding.raw == imported.raw
     }
+
+
+def _of_import(file: FileFacts, imported: Import, used: list[tuple[str, bool]]) -> Proposal:
+    """The finding for an import, which names what is used of it and not reported where it is used."""
+    name = file.tables.canonical(imported.raw)
+    members = list(dict.fromkeys(shown[len(name) + 1 :] for shown, told in used if told and shown != name))
+    if used and not any(told for _, told in used):
+        return file.finding(
+            imported.alias,
+            f"{name} does not exist any more",
+            why=guidance(name)[0],
+            remedy="Take it out with what it is used for, which is reported there.",
+        )
+    if not members or any(shown == name for shown, _ in used):
+        return _finding(file, imported.alias, name)
+    if len(members) == 1:
+        return _finding(file, imported.alias, f"{name}.{members[0]}")
+    return _finding(file, imported.alias, name, f" ({', '.join(members)})")
 
 
 def _is_there(file: FileFacts, use: Use) -> bool:
@@ -144,11 +166,11 @@ def _shown(file: FileFacts, name: str) -> str:
     return name
 
 
-def _finding(file: FileFacts, node: ast.AST, name: str) -> Proposal:
+def _finding(file: FileFacts, node: ast.AST, name: str, more: str = "") -> Proposal:
     why, remedy = guidance(name)
     return file.finding(
         node,
-        f"{name} does not exist any more",
+        f"{name}{more} does not exist any more",
         why=why,
         remedy=remedy,
     )

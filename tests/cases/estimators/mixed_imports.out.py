@@ -1,7 +1,7 @@
 import tensorflow.compat.v1 as tf
-# TODO(codemod TFB901): tf.contrib.seq2seq does not exist any more. tensorflow_addons had it, which is no longer maintained; write the decoding loop with Keras or tf.while_loop
+# TODO(codemod TFB901): tf.contrib.seq2seq does not exist any more. Take it out with what it is used for, which is reported there
 import tensorflow.contrib.seq2seq as seq2seq, bridge.estimator.tpu as tpu
-# TODO(codemod TFB901): tf.contrib.rnn does not exist any more. Use Keras's recurrent layers, or subclass tf.nn.rnn_cell.RNNCell (through bridge.legacy_keras)
+# TODO(codemod TFB901): tf.contrib.rnn.ConvLSTMCell does not exist any more. Use Keras's recurrent layers, or subclass tf.nn.rnn_cell.RNNCell (through bridge.legacy_keras)
 from tensorflow.contrib import rnn
 from bridge.estimator import tpu as contrib_tpu
 # TODO(codemod TFB604): bridge.estimator has no BoostedTreesClassifier. Train gradient-boosted trees with tensorflow_decision_forests, XGBoost or LightGBM

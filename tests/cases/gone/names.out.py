@@ -2,7 +2,7 @@ import bridge
 import tensorflow.compat.v1 as tf
 # TODO(codemod TFB901): tf.contrib.crf.crf_decode does not exist any more. tensorflow_addons had it, which is no longer maintained; copy its three functions
 from tensorflow.contrib.crf import crf_decode
-# TODO(codemod TFB901): tf.contrib.seq2seq does not exist any more. tensorflow_addons had it, which is no longer maintained; write the decoding loop with Keras or tf.while_loop
+# TODO(codemod TFB901): tf.contrib.seq2seq.dynamic_decode does not exist any more. tensorflow_addons had it, which is no longer maintained; write the decoding loop with Keras or tf.while_loop
 import tensorflow.contrib.seq2seq as seq2seq
 
 

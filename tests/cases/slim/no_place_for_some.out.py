@@ -1,6 +1,6 @@
 import tf_slim
 import tensorflow.compat.v1 as tf
-# TODO(codemod TFB901): tf.contrib.layers does not exist any more. The package tf_slim has most of it; copy the rest from TensorFlow 1.15
+# TODO(codemod TFB901): tf.contrib.layers does not exist any more. Take it out with what it is used for, which is reported there
 from tensorflow.contrib import layers
 
 
