@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from codemod.facts import FileFacts
+    from codemod.file_tree import FileTree
 
 LINE_END = re.compile(r"\r\n|\r|\n")
 
@@ -124,7 +124,7 @@ def begins_line(layout: Layout, node: ast.AST, line: int) -> bool:
     return not text[: layout.column(line, getattr(node, "col_offset", 0))].strip(" \t\f")
 
 
-def line_statement(facts: FileFacts, statement: ast.stmt) -> ast.stmt:
+def line_statement(facts: FileTree, statement: ast.stmt) -> ast.stmt:
     """The innermost statement around (or the statement itself), above which a line of its own can stand."""
     current = statement
     while not begins_line(facts.layout, current, first_line(current)):
@@ -138,7 +138,7 @@ def line_statement(facts: FileFacts, statement: ast.stmt) -> ast.stmt:
     return current
 
 
-def siblings(facts: FileFacts, statement: ast.stmt) -> list[ast.stmt]:
+def siblings(facts: FileTree, statement: ast.stmt) -> list[ast.stmt]:
     """The statements of the block that a statement is in."""
     parent = facts.parent(statement)
     for name in ("body", "orelse", "finalbody"):

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from codemod.layout import siblings
 
 if TYPE_CHECKING:
-    from codemod.facts import FileFacts
+    from codemod.file_tree import FileTree
 
 
 class _Unknown(Exception):  # noqa: N818 -- it is no error, and never leaves this module.
@@ -53,7 +53,7 @@ _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 _ASKS = ("hasattr", "__version__", "VERSION", "PY2", "PY3", "version_info")
 
 
-def unreached(file: FileFacts) -> set[ast.AST]:
+def unreached(file: FileTree) -> set[ast.AST]:
     """Everything in a file that is never run on today's TensorFlow: branches for another release, or for names that are gone.
 
     Args:
@@ -69,7 +69,7 @@ def unreached(file: FileFacts) -> set[ast.AST]:
     return found
 
 
-def _never(file: FileFacts, node: ast.If | ast.IfExp | ast.BoolOp) -> Iterator[ast.AST]:
+def _never(file: FileTree, node: ast.If | ast.IfExp | ast.BoolOp) -> Iterator[ast.AST]:
     """The parts of a node that are never run, and what is never run behind an `if` that always leaves its block."""
     if isinstance(node, ast.BoolOp):
         ends = isinstance(node.op, ast.Or)
@@ -85,7 +85,7 @@ def _never(file: FileFacts, node: ast.If | ast.IfExp | ast.BoolOp) -> Iterator[a
         yield from block[block.index(node) + 1 :]
 
 
-def is_awaited(file: FileFacts, node: ast.AST) -> bool:
+def is_awaited(file: FileTree, node: ast.AST) -> bool:
     """Whether code stands in a `try` that waits for names that are not there."""
     child: ast.AST = node
     for parent in file.ancestors(node):
@@ -105,7 +105,7 @@ def is_awaited(file: FileFacts, node: ast.AST) -> bool:
     return False
 
 
-def truth(file: FileFacts, test: ast.expr) -> bool | None:
+def truth(file: FileTree, test: ast.expr) -> bool | None:
     """What a condition says on today's TensorFlow; None if nobody can tell."""
     try:
         return bool(_Value(file).of(test))
@@ -116,7 +116,7 @@ def truth(file: FileFacts, test: ast.expr) -> bool | None:
 class _Value:
     """The value of an expression that only asks for the release and for what it has."""
 
-    def __init__(self, file: FileFacts, depth: int = 0) -> None:
+    def __init__(self, file: FileTree, depth: int = 0) -> None:
         self._file, self._depth = file, depth
 
     def of(self, node: ast.expr) -> Any:

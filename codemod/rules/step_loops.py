@@ -67,8 +67,8 @@ from typing import TYPE_CHECKING
 
 from codemod import loops
 from codemod.facts import FileFacts
-from codemod.layout import indent_step
 from codemod.loops import Plan
+from codemod.loops.words import words_for
 from codemod.proposals import Make, Proposal
 
 if TYPE_CHECKING:
@@ -92,23 +92,11 @@ def proposals(file: FileFacts, code: str, message: str) -> Iterator[Proposal]:
 
 
 def _make(file: FileFacts, loop: ast.While | ast.For, plan: Plan) -> Make:
-    model = file.spell("bridge.GraphModel", loop)
-    callback = file.spell("keras.callbacks.LambdaCallback", loop) if plan.code == CODE else ""
+    words = words_for(file, loop, plan)
 
     def make(node: cst.CSTNode) -> cst.FlattenSentinel[cst.CSTNode]:
-        from codemod import loop_writing
+        from codemod.loops import writing  # libcst is only loaded for files that need it.
 
-        words = loop_writing.Words(
-            model,
-            callback,
-            loop_writing.free_name(file.text, "model"),
-            loop_writing.free_name(file.text, "after_step"),
-            loop_writing.free_name(file.text, "before_step"),
-            loop_writing.free_name(file.text, "next_feed"),
-            indent_step(file.tree, file.layout),
-            file.layout.span(loop)[1],
-            loop_writing.has_space(file, loop),
-        )
-        return loop_writing.written(node, plan, words)
+        return writing.written(node, plan, words)
 
     return make

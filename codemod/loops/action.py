@@ -7,10 +7,11 @@ build into the graph, and would do so at another moment, or in another mode, in 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable
 
 from codemod.facts import FileFacts
-from codemod.flow import stored
+from codemod.loops.flow import stored
+from codemod.loops.values import values_of
 
 _BUILTINS = frozenset(
     [
@@ -336,34 +337,4 @@ def _kind_of_value(file: FileFacts, value: ast.expr | None) -> str | None:
         return "container"
     if isinstance(value, ast.Call):
         return _MAKERS.get(_name_of(file, value.func))
-    return None
-
-
-def values_of(file: FileFacts, owner: ast.expr) -> Iterator[ast.expr | None]:
-    """The values that a file gives a name, or an attribute such as `self.losses`; None for one that cannot be told."""
-    if isinstance(owner, ast.Name):
-        for binding in file.names.lookup(owner.id, file.names.scope_of(owner)):
-            yield value_at(file, binding.node)
-    elif isinstance(owner, ast.Attribute):
-        for node in file.nodes(ast.Attribute):
-            if node.attr == owner.attr and isinstance(node.ctx, ast.Store):
-                yield value_at(file, node)
-
-
-def value_at(file: FileFacts, target: ast.AST) -> ast.expr | None:
-    """The value that a target is given, where it is an assignment, a `with`, or a tuple of such; None if it cannot be told."""
-    parent = file.parent(target)
-    if isinstance(parent, ast.Assign) and target in parent.targets:
-        return parent.value
-    if isinstance(parent, ast.AnnAssign) and parent.target is target:
-        return parent.value
-    if isinstance(parent, ast.withitem):
-        return parent.context_expr
-    if isinstance(parent, ast.Tuple | ast.List):
-        whole = value_at(file, parent)
-        if isinstance(whole, ast.Tuple | ast.List) and len(whole.elts) == len(parent.elts):
-            is_plain = not any(isinstance(element, ast.Starred) for element in (*whole.elts, *parent.elts))
-            return (
-                whole.elts[parent.elts.index(target)] if is_plain and isinstance(target, ast.expr) else None
-            )
     return None

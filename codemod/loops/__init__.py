@@ -13,9 +13,9 @@ from collections.abc import Sequence
 from weakref import WeakKeyDictionary
 
 from codemod.facts import FileFacts
-from codemod.loop_plan import BARE_LOOPS, STEP_LOOPS, Kept, KeptError, Plan, Verdict, demand
-from codemod.loop_proof import Proof
-from codemod.loop_sessions import Session, loops_of
+from codemod.loops.plan import BARE_LOOPS, STEP_LOOPS, Kept, KeptError, Plan, Verdict, demand
+from codemod.loops.proof import prove
+from codemod.loops.sessions import Session, loops_of
 from codemod.results import Loop
 
 __all__ = ["BARE_LOOPS", "STEP_LOOPS", "Kept", "Plan", "Verdict", "verdicts"]
@@ -52,7 +52,7 @@ def _judge(
         demand(file.settings.loops != "keep", Kept.ASKED)
         if session is None:
             raise KeptError(Kept.ELSEWHERE)
-        plan = Proof(file, loop, session, [other for other in loops if other is not loop]).plan()
+        plan = prove(file, loop, session, [other for other in loops if other is not loop])
         demand(not file.is_suppressed(loop, plan.code) and file.settings.wants(plan.code), Kept.SUPPRESSED)
     except KeptError as kept:
         return Verdict(loop, kept=kept.reason)

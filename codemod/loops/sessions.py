@@ -10,8 +10,8 @@ import ast
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from codemod import after_step
 from codemod.facts import FileFacts
+from codemod.loops.values import value_at, values_of
 from codemod.names import Scope
 
 BRIDGE_SESSION = "bridge.MonitoredTrainingSession"
@@ -156,7 +156,7 @@ class _Assigned:
         if not bindings or name in self._scope.elsewhere:
             return False
         for binding in bindings:
-            value = after_step.value_at(self._file, binding.node)
+            value = value_at(self._file, binding.node)
             is_assigned = not isinstance(self._file.parent(binding.node), ast.withitem)
             if isinstance(value, ast.Call) and is_assigned and _opens(self._file, value):
                 calls.append(value)
@@ -219,6 +219,5 @@ def _is_over_another_session(file: FileFacts, loop: ast.While | ast.For) -> bool
 def _is_made_by(file: FileFacts, owner: ast.expr, names: tuple[str, ...]) -> bool:
     """Whether the file gives an expression (a name, `self.x`) a value that one of the functions makes."""
     return any(
-        isinstance(value, ast.Call) and file.name_of(value.func) in names
-        for value in after_step.values_of(file, owner)
+        isinstance(value, ast.Call) and file.name_of(value.func) in names for value in values_of(file, owner)
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from codemod.facts import FileFacts
@@ -170,3 +170,29 @@ def _fate_in_assignment(statement: ast.Assign | ast.AnnAssign, name: str) -> Fat
 
 def _read_or_open(statements: Sequence[ast.stmt], name: str) -> Fate:
     return "read" if _fate(statements, name) == "read" else "open"
+
+
+def attributes_of(expression: ast.AST) -> set[str]:
+    """The attributes that an expression names."""
+    return {node.attr for node in ast.walk(expression) if isinstance(node, ast.Attribute)}
+
+
+def attributes_set(statements: Iterable[ast.AST]) -> set[str]:
+    """The attributes that statements set, of whatever object."""
+    nodes = (node for statement in statements for node in ast.walk(statement))
+    return {
+        node.attr for node in nodes if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
+    }
+
+
+def own_ways(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """The `break` and `continue` of the loop itself, not those of loops inside."""
+    waiting: list[ast.AST] = list(body)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Break | ast.Continue):
+            yield node
+        if isinstance(node, ast.For | ast.While | ast.AsyncFor):
+            waiting += node.orelse
+        else:
+            waiting += ast.iter_child_nodes(node)
