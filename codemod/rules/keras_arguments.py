@@ -2,7 +2,8 @@
 
 ## What it does
 `lr=` of an optimizer of Keras becomes `learning_rate=`, `model.optimizer.lr` becomes `model.optimizer.learning_rate`, and
-`epsilon=None` and `decay=0` go. A `decay` that decays becomes a schedule that gives the same rates.
+`epsilon=None` and `decay=0` go. A `decay` that decays becomes a schedule that gives the same rates. In a file that stays on Keras 2
+and has a session, the optimizer is taken from TensorFlow 1's Keras, which has all of these.
 
 ## Why
 Keras 3 refuses `lr` (`ValueError: Argument(s) not recognized`), ignores `decay` with no more than a warning, and computes
@@ -35,6 +36,7 @@ from typing import TYPE_CHECKING
 from codemod.facts import FileFacts
 from codemod.proposals import Make, Proposal
 from codemod.rules import _keras
+from codemod.rules.legacy_layers import chooses_legacy_keras, through_tensorflow_1
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -57,9 +59,13 @@ _HOMES = ("tf.keras.optimizers", "keras.optimizers")
 
 def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes the present arguments."""
+    if chooses_legacy_keras(file):
+        yield from through_tensorflow_1(file, *(f"tf.keras.optimizers.{name}" for name in _DEFAULT_RATES))
     names = [f"{home}.{name}" for home in _HOMES for name in _DEFAULT_RATES]
     for use in file.calls(*names):
         assert use.call is not None
+        if chooses_legacy_keras(file) and use.name.startswith("tf."):
+            continue  # Keras 2 takes them as they are.
         yield from _optimizer(file, use.call, use.name)
     if _keras.uses_keras(file):
         for node in file.nodes(ast.Attribute):

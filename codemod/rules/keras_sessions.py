@@ -55,7 +55,7 @@ from codemod.proposals import Insertion, Make, Proposal
 from codemod.results import Fix
 from codemod.rules import _keras
 from codemod.rules._moved import written
-from codemod.rules.legacy_layers import LEGACY_KERAS, chooses_legacy_keras, is_legacy
+from codemod.rules.legacy_layers import LEGACY_KERAS, imports_legacy_keras, is_legacy, note_choice
 
 if TYPE_CHECKING:
     import libcst as cst
@@ -119,7 +119,7 @@ class _Session:
 def check(file: FileFacts) -> Iterator[Proposal]:
     """Proposes the configuration in the session's place, or Keras 2."""
     uses = list(file.uses(*_NAMES))
-    if not uses or (chooses_legacy_keras(file) and all(use.name.startswith("tf.") for use in uses)):
+    if not uses or (imports_legacy_keras(file) and all(use.name.startswith("tf.") for use in uses)):
         return
     sessions = [found for use in uses if (found := _session(file, use)) is not None]
     phases = [use for use in uses if _is_phase_that_holds_anyway(file, use)]
@@ -327,7 +327,9 @@ def _keras_2(file: FileFacts, uses: list[Use]) -> Iterator[Proposal]:
             yield file.edit(use.node, message, written(f"{prefix}keras.backend.{short}"))
         else:
             kept.append(use)
-    if through_tensorflow and not chooses_legacy_keras(file):
+    if through_tensorflow:
+        note_choice(file)
+    if through_tensorflow and not imports_legacy_keras(file):
         anchor = file.first_import or file.statement(uses[0].root)
         yield file.edit(
             anchor,

@@ -40,16 +40,24 @@ that has used Keras 3 before gets an error that says so.
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Iterator
 
 from codemod.facts import FileFacts
 from codemod.names import Use
 from codemod.proposals import Insertion, Proposal
-from codemod.rules._moved import Target, moves
+from codemod.rules._moved import Target, moves, written
 
 CODE = "TFB302"
 TRIGGER = r"layers|rnn"
 LEGACY_KERAS = "bridge.legacy_keras"
+_WITHOUT_EAGER = (
+    "tf.Session",
+    "tf.InteractiveSession",
+    "tf.disable_v2_behavior",
+    "tf.disable_eager_execution",
+)
+_CHOSEN: weakref.WeakSet[FileFacts] = weakref.WeakSet()
 
 
 def _names(text: str) -> frozenset[str]:
@@ -87,7 +95,8 @@ def check(file: FileFacts) -> Iterator[Proposal]:
             spelled = file.spell(use.name, use.node)
             if spelled != file.source(use.node):
                 yield file.rename(use, use.name, f"{use.raw} is {use.name}")
-    if not chooses_legacy_keras(file):
+    if not imports_legacy_keras(file):
+        note_choice(file)
         anchor = file.first_import or file.statement(legacy[0].root)
         insertion = Insertion(f"import {LEGACY_KERAS}", anchor)
         yield file.edit(
@@ -110,6 +119,33 @@ def is_legacy(name: str) -> bool:
 
 
 def chooses_legacy_keras(file: FileFacts) -> bool:
+    """Whether the file imports `bridge.legacy_keras`, or an earlier rule has proposed that it do."""
+    return file in _CHOSEN or imports_legacy_keras(file)
+
+
+def note_choice(file: FileFacts) -> None:
+    """Notes that a rule has proposed to import `bridge.legacy_keras`."""
+    _CHOSEN.add(file)
+
+
+def through_tensorflow_1(file: FileFacts, *names: str) -> Iterator[Proposal]:
+    """Takes names of `tf.keras` from TensorFlow 1's Keras, in a file of Keras 2 that has a session.
+
+    Imported from `tensorflow.keras` they are those of TensorFlow 2's: the optimizers need eager execution, and the recurrent layers
+    have other defaults.
+    """
+    if not any(True for _ in file.all_uses(*_WITHOUT_EAGER)):
+        return
+    prefix = ""
+    for use in file.uses(*names):
+        if use.binding is None or use.binding.kind != "import" or file.means_v1(use.binding):
+            continue
+        prefix = prefix or file.spell("tf.Session", use.node).removesuffix("Session")
+        new = f"{prefix}{use.name[3:]}"
+        yield file.edit(use.node, f"{use.name} of TensorFlow 1's Keras is {new} under Keras 2", written(new))
+
+
+def imports_legacy_keras(file: FileFacts) -> bool:
     """Whether the file imports `bridge.legacy_keras` already."""
     return any(imported.raw == LEGACY_KERAS for imported in file.names.imports)
 
