@@ -2,7 +2,7 @@
 
 With a FILE the chief's first step waits for it, and a worker that has a session makes it, so that both train.
 
-Prints what `train_and_evaluate` came to, in the chief and in the evaluator.
+Prints a line for each session, and last what `train_and_evaluate` came to.
 """
 
 from __future__ import annotations
@@ -34,9 +34,10 @@ def main() -> None:
 
     class Look(tf.compat.v1.train.SessionRunHook):
         def begin(self) -> None:
-            devices.extend(variable.device for variable in tf.compat.v1.global_variables())
+            devices[:] = [variable.device for variable in tf.compat.v1.global_variables()]
 
         def after_create_session(self, session: Any, coord: Any) -> None:
+            print(json.dumps({"session": task}), flush=True)
             if meeting is not None and task == "worker":
                 meeting.touch()
 
@@ -47,7 +48,7 @@ def main() -> None:
     est.train_and_evaluate(
         estimator,
         est.TrainSpec(dataset, max_steps=max_steps, hooks=[Look()]),
-        est.EvalSpec(once, start_delay_secs=0, throttle_secs=0),
+        est.EvalSpec(once, hooks=[Look()], start_delay_secs=0, throttle_secs=0),
     )
     print(json.dumps({"task": task, "devices": devices}), flush=True)
 

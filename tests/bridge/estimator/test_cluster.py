@@ -40,10 +40,14 @@ class Job:
                 one.close()
         self.processes: dict[str, subprocess.Popen[str]] = {}
 
-    def start(self, task: str, index: int = 0) -> None:
+    def start(self, task: str, index: int = 0, meeting: Path | None = None) -> None:
         config = json.dumps({"cluster": self.cluster, "task": {"type": task, "index": index}})
         self.processes[f"{task} {index}"] = subprocess.Popen(
-            [sys.executable, str(PROGRAM), *self._arguments],
+            [
+                sys.executable,
+                str(PROGRAM),
+                *(self._arguments if meeting is None else [*self._arguments[:2], str(meeting)]),
+            ],
             cwd=ROOT,
             env={**os.environ, "TF_CONFIG": config, "TF_CPP_MIN_LOG_LEVEL": "3", "PYTHONPATH": str(ROOT)},
             stdout=subprocess.PIPE,
@@ -56,6 +60,14 @@ class Job:
         out, errors = process.communicate(timeout=400)
         assert process.returncode == 0, errors[-3000:]
         return json.loads(out.splitlines()[-1])
+
+    def kill_in_session(self, task: str) -> None:
+        """Kills a process once it has a session."""
+        process = self.processes[f"{task} 0"]
+        assert process.stdout is not None
+        assert json.loads(process.stdout.readline()) == {"session": task}
+        process.kill()
+        process.communicate()
 
     def end(self) -> None:
         for process in self.processes.values():
@@ -98,3 +110,34 @@ def test_a_chief_and_a_worker_share_the_steps(tmp_path: Path, jobs: list[Job]) -
     # One may be in the midst of a step when the last one is reached, and do one more: it may have read the step's number
     # before the other counted.
     assert 60 <= int(saved(tmp_path / "job", "global_step")) <= 62
+
+
+def test_a_worker_and_an_evaluator_that_are_killed_are_started_again(tmp_path: Path, jobs: list[Job]) -> None:
+    job = Job(tmp_path / "job", 40, str(tmp_path / "met"), chief=1, ps=1, worker=1)
+    jobs.append(job)
+    for task in ("ps", "chief", "evaluator"):
+        job.start(task)
+    job.start("worker", meeting=tmp_path / "elsewhere")  # The chief waits for the second one.
+    for task in ("worker", "evaluator"):
+        job.kill_in_session(task)
+        job.start(task)
+    assert {job.result(task)["task"] for task in ("chief", "worker", "evaluator")} == {
+        "chief",
+        "worker",
+        "evaluator",
+    }
+    assert 40 <= saved_steps(tmp_path / "job")[-1] <= 42
+    evaluated = [step for step, _ in scalars(tmp_path / "job" / "eval", "mae")]
+    assert evaluated[-1] == saved_steps(tmp_path / "job")[-1]
+
+
+def test_a_chief_that_is_killed_goes_on_from_its_last_checkpoint(tmp_path: Path, jobs: list[Job]) -> None:
+    job = Job(tmp_path / "job", 9, chief=1, ps=1)
+    jobs.append(job)
+    for task in ("ps", "chief"):
+        job.start(task, meeting=tmp_path / "never")
+    job.kill_in_session("chief")
+    assert saved_steps(tmp_path / "job") == [0]
+    job.start("chief")
+    assert job.result("chief")["task"] == "chief"
+    np.testing.assert_allclose(saved(tmp_path / "job", "w"), trained(9, rate=0.05), rtol=1e-5)
