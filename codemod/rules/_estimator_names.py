@@ -32,7 +32,8 @@ _BELOW = {
         build_parsing_serving_input_receiver_fn build_raw_serving_input_receiver_fn
     """,
     "heads": """
-        binary_classification_head logistic_regression_head multi_class_head multi_head multi_label_head
+        binary_classification_head canned_binary_head canned_classification_head canned_multi_class_head canned_optimizer
+        canned_regression_head logistic_regression_head multi_class_head multi_head multi_label_head
         poisson_regression_head regression_head
     """,
     "inputs": "numpy_input_fn pandas_input_fn",
@@ -53,7 +54,16 @@ _HOMES: dict[str, str] = {
     name.rpartition(".")[2]: name
     for name in sorted(NAMES, key=lambda name: not name.startswith("tpu."))
     if name != "tpu.RunConfig"
-} | {"EstimatorV2": "Estimator"}
+} | {
+    "EstimatorV2": "Estimator",
+    # Private ones that programs call.
+    "_binary_logistic_head_with_sigmoid_cross_entropy_loss": "heads.canned_binary_head",
+    "_binary_logistic_or_multi_class_head": "heads.canned_classification_head",
+    "_multi_class_head_with_softmax_cross_entropy_loss": "heads.canned_multi_class_head",
+    "_regression_head": "heads.canned_regression_head",
+    "_regression_head_with_mean_squared_error_loss": "heads.canned_regression_head",
+    "get_optimizer_instance": "heads.canned_optimizer",
+}
 
 # Packages that were arranged as `bridge.estimator` is, and the part of it that each was.
 _PUBLIC: dict[str, str] = {
@@ -156,7 +166,7 @@ def _by_leaf(name: str) -> Place | None:
     of_tpus = any(part in ("tpu_config", "tpu_estimator") for part in parts)
     for index, part in enumerate(parts):
         symbol = "tpu.RunConfig" if of_tpus and part == "RunConfig" else _HOMES.get(part)
-        if symbol is not None and not (symbol.startswith("heads.") and _is_head_module(parts, index)):
+        if symbol is not None and not (symbol == f"heads.{part}" and _is_head_module(parts, index)):
             return Place(symbol, "".join(f".{rest}" for rest in parts[index + 1 :]))
     return None
 

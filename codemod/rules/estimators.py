@@ -129,8 +129,10 @@ def _common(module: str, uses: Sequence[tuple[Use, str]]) -> Place | None:
     names = set()
     for use, tail in uses:
         new = place(use.name)
-        whole = new.name + _rest(use, new) if new is not None else ""
-        names.add(whole[: len(whole) - len(tail)] if whole.endswith(tail) else "")
+        whole = new.name + new.rest if new is not None else ""
+        if not whole.endswith(tail):
+            return None  # It is called otherwise in the bridge.
+        names.add(whole[: len(whole) - len(tail)])
     if len(names) != 1:
         return None
     common = place("tf.estimator" + names.pop().removeprefix("bridge.estimator"))

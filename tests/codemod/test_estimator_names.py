@@ -94,6 +94,14 @@ def test_what_the_package_lacks_gets_a_finding_with_a_way_out(name: str) -> None
             "tensorflow_estimator.python.estimator.head.regression_head.RegressionHead",
             Place("RegressionHead"),
         ),
+        (
+            "tensorflow.python.estimator.canned.head._binary_logistic_or_multi_class_head",
+            Place("heads.canned_classification_head"),
+        ),
+        (
+            "tensorflow_estimator.python.estimator.canned.optimizers.get_optimizer_instance",
+            Place("heads.canned_optimizer"),
+        ),
         ("tf.contrib.predictor.predictor_factories.from_estimator", Place("predictor.from_estimator")),
         ("tf.contrib.predictor.from_contrib_estimator", None),
         ("tf.contrib.learn.ModeKeys", Place("ModeKeys")),

@@ -19,7 +19,7 @@ _BY_NAME: dict[str, Any] = {
 }
 
 
-def optimizer_of(optimizer: Any, learning_rate: float) -> Any:
+def optimizer_of(optimizer: Any, learning_rate: float | None) -> Any:
     """Returns a v1 optimizer.
 
     Args:

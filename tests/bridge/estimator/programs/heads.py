@@ -4,7 +4,26 @@ import numpy as np
 
 from tests.bridge.estimator.world import IS_V1, as_json, estimator, events, numbers, tf, variables
 
-contrib = tf.contrib.estimator if IS_V1 else estimator.heads
+if IS_V1:
+    from tensorflow.python.estimator.canned import head as private
+    from tensorflow.python.estimator.canned import optimizers
+
+    contrib = tf.contrib.estimator
+    canned_binary_head = private._binary_logistic_head_with_sigmoid_cross_entropy_loss
+    canned_classification_head = private._binary_logistic_or_multi_class_head
+    canned_multi_class_head = private._multi_class_head_with_softmax_cross_entropy_loss
+    canned_regression_head = private._regression_head
+    canned_optimizer = optimizers.get_optimizer_instance
+else:
+    from bridge.estimator.heads import (
+        canned_binary_head,
+        canned_classification_head,
+        canned_multi_class_head,
+        canned_optimizer,
+        canned_regression_head,
+    )
+
+    contrib = estimator.heads
 SUM = tf.losses.Reduction.SUM
 
 X = numbers(7, 24, 3)
@@ -61,7 +80,7 @@ def model_fn(features, labels, mode, params):
     if params.get("adam"):
         more["train_op_fn"] = lambda loss: tf.train.AdamOptimizer(0.1).minimize(loss, step)
     else:
-        more["train_op_fn"] = lambda loss: tf.train.GradientDescentOptimizer(0.1).minimize(loss, step)
+        more["train_op_fn"] = lambda loss: canned_optimizer("SGD", 0.1).minimize(loss, step)
     return head.create_estimator_spec(
         features=features, mode=mode, logits=tf.matmul(x, w), labels=labels, **more
     )
@@ -106,6 +125,11 @@ def heads():
     made["numbers"] = (estimator.RegressionHead(2, "weight", name="r"), NUMBERS)
     made["contrib counts"] = (contrib.poisson_regression_head(), COUNTS)
     made["counts"] = (estimator.PoissonRegressionHead(compute_full_loss=False), COUNTS)
+    made["canned binary"] = (canned_binary_head(name="b"), BINARY)
+    made["canned classification"] = (canned_classification_head(2, "weight", None, SUM), BINARY)
+    made["canned classes"] = (canned_classification_head(3, None, None, SUM), CLASSES)
+    made["canned classes by name"] = (canned_multi_class_head(3, "weight", name="c"), CLASSES)
+    made["canned numbers"] = (canned_regression_head(label_dimension=2), NUMBERS)
     by_name = {"one": BINARY, "two": CLASSES}
     made["contrib several"] = (
         contrib.multi_head(
@@ -348,6 +372,7 @@ def refused():
         "dimension": kind(lambda: estimator.RegressionHead(0)),
         "class": kind(lambda: estimator.MultiLabelHead(3, classes_for_class_based_metrics=[3])),
         "class's name": kind(lambda: estimator.MultiLabelHead(3, classes_for_class_based_metrics=["a"])),
+        "no rate": kind(lambda: canned_optimizer("SGD")),
         "no heads": kind(lambda: estimator.MultiHead([])),
         "no name": kind(lambda: estimator.MultiHead([head])),
         "weights": kind(lambda: estimator.MultiHead([named], [1.0, 2.0])),
