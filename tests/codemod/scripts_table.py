@@ -125,6 +125,11 @@ ESTIMATORS = (
     _estimator("saving_listeners", "saving_listeners, one that stops"),
     _estimator("scaffold_in_spec", "a Scaffold in the spec, averages restored in eval"),
     _estimator("dnn_classifier", "canned estimators over feature columns"),
+    _estimator(
+        "heads_and_predictor",
+        "heads of contrib, forwarded keys, contrib.predictor",
+        cannot_swap=NO_CONTRIB,
+    ),
     _estimator("wide_and_deep", "canned estimators of two parts, CSV input, an old-style export"),
     _estimator(
         "keras_estimator_with_specs", "a Keras model through model_to_estimator and train_and_evaluate"
