@@ -317,15 +317,23 @@ def _optimizer_variables(model: Any) -> list[Any]:
     return list(variables() if callable(variables) else variables)
 
 
-def _tables(part: Any) -> list[Any]:
-    """Returns the lookup tables of a model or layer."""
+def _tables(model: Any) -> list[Any]:
+    """Returns the lookup tables of a model's layers, and of the layers that these hold."""
     found: list[Any] = []
-    for value in vars(part).values():
-        if isinstance(value, tf.saved_model.experimental.TrackableResource):
-            found.append(value)
-        elif isinstance(value, (keras.layers.Layer, tf.Module)):  # Such as the lookup of a TextVectorization.
-            found += _tables(value)
-    return found + [table for layer in getattr(part, "layers", ()) for table in _tables(layer)]
+    parts, seen = [model], {id(model)}
+    for part in parts:  # Grows on the way.
+        held = [*getattr(part, "layers", ())]
+        for value in vars(part).values():
+            held += value if isinstance(value, (list, tuple)) else [value]
+        for value in held:
+            if id(value) in seen:
+                continue
+            seen.add(id(value))
+            if isinstance(value, tf.saved_model.experimental.TrackableResource):
+                found.append(value)
+            elif isinstance(value, (keras.layers.Layer, tf.Module)):
+                parts.append(value)
+    return found
 
 
 def _without_length(data: tf.data.Dataset) -> tf.data.Dataset:

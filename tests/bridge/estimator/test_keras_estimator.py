@@ -166,6 +166,36 @@ def test_a_model_with_a_vocabulary_is_served_by_loaders_without_and_with_objects
     np.testing.assert_allclose(predict({"word": ["a", "b", "?"]})["y"], expected)
 
 
+@keras.saving.register_keras_serializable("bridge_tests")
+class Looks(keras.layers.Layer):  # type: ignore[misc]
+    """A layer with a table in a list."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        initializer = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1.0, 2.0])
+        self.found_in = [tf.lookup.StaticHashTable(initializer, 0.0)]
+
+    def call(self, words: Any) -> Any:
+        return tf.expand_dims(self.found_in[0].lookup(words), -1)
+
+
+def test_a_table_that_a_layer_holds_in_a_list_is_exported(tmp_path: Path) -> None:
+    inputs = keras.Input((), dtype="string", name="word")
+    last = keras.layers.Dense(1, use_bias=False, kernel_initializer="ones", name="y")
+    model = keras.Model(inputs, last(Looks()(inputs)))
+    model.compile(keras.optimizers.SGD(0.0), "mse", jit_compile=False)
+    estimator = est.model_to_estimator(model, model_dir=tmp_path)
+    words = tf.data.Dataset.from_tensor_slices((["a", "b"], [[1.0], [2.0]])).batch(2)
+    estimator.train(lambda: words)
+
+    def receiver_fn() -> Any:
+        words = tf1.placeholder(tf.string, [None], name="word")
+        return est.export.TensorServingInputReceiver(words, {"word": words})
+
+    predict = est.predictor.from_estimator(estimator, receiver_fn)
+    np.testing.assert_array_equal(predict({"word": ["b", "a", "?"]})["y"], [[2.0], [1.0], [0.0]])
+
+
 def test_weights_of_examples_are_taken_out_of_the_features(tmp_path: Path) -> None:
     def weighted() -> tf.data.Dataset:
         return data().map(lambda x, y: ({"features": x, "sample_weights": tf.zeros([2])}, y))
