@@ -88,7 +88,7 @@ def _modules() -> Iterator[ModuleType]:
     """tf_slim and all that is below it, but for its own tests."""
     if importlib.util.find_spec(_PACKAGE) is None:
         raise LegacySlimError(
-            "bridge.legacy_slim needs the package tf_slim, which is not installed: pip install tf_slim, or "
+            "bridge.legacy_slim needs the package tf_slim, which is not installed. Install it: pip install tf_slim, or "
             "pip install 'keras-hook-bridge[slim]'."
         )
     package = importlib.import_module(_PACKAGE)

@@ -63,6 +63,7 @@ def _parser() -> argparse.ArgumentParser:
         description="Rewrites TensorFlow 1 training code so that it runs on today's TensorFlow through the bridge.",
         epilog="Exit codes: 0 nothing left to do; 1 would change, or hand work remains; 2 something was not processed.",
     )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
     migrate = commands.add_parser(
         "migrate", help="rewrite what is safe, list what is left", description=_migrate.__doc__
@@ -81,6 +82,22 @@ def _parser() -> argparse.ArgumentParser:
     explain.add_argument("code", metavar="CODE", help="such as TFB201")
     explain.set_defaults(run=_explain)
     return parser
+
+
+class _Version(argparse.Action):
+    """Looks the version up when it is asked for only: that takes as long as the rest of the start."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any, **__: Any) -> None:
+        """Prints it and ends the program."""
+        import importlib.metadata
+
+        try:
+            version = importlib.metadata.version("keras-hook-bridge")
+        except importlib.metadata.PackageNotFoundError:  # Run from a clone.
+            text = Path(__file__).parent.with_name("bridge").joinpath("_version.py").read_text("utf-8")
+            version = text.rpartition("= ")[2].strip().strip('"')
+        print(f"codemod {version}")
+        parser.exit()
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
@@ -109,7 +126,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
         default=None,
         help="look at ignored files too",
     )
-    add("-j", "--jobs", type=_jobs, metavar="N", help="worker processes (default: one per core)")
+    add("-j", "--jobs", type=_number, metavar="N", help="worker processes (default: one per core)")
     add(
         "--output-format",
         choices=("text", "json", "sarif", "github"),
@@ -164,11 +181,10 @@ def _add_migrate(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def _jobs(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least one process is needed")
-    return number
+def _number(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"a number of processes is needed, at least 1, not {text!r}")
+    return int(text)
 
 
 def _configured(options: argparse.Namespace) -> dict[str, Any]:
@@ -257,6 +273,7 @@ def _process(options: argparse.Namespace, *, scan: bool) -> int:
     settings = _settings(values, scan=scan)
     label = _tensorflow_label(settings)
     writes = not (scan or values.get("diff") or values.get("check"))
+    _check_report(values)
     if _STDIN in values["paths"]:
         if len(values["paths"]) > 1:
             raise UsageError("standard input (-) goes alone, without other paths")
@@ -412,6 +429,14 @@ def _guide(values: dict[str, Any]) -> str:
     if url and not url.startswith(("http://", "https://")):
         raise UsageError(f"--guide {url}: an address of the web is needed, such as https://example.org/guide")
     return f"{url.rstrip('/')}/rules/{{code}}.html" if url else ""
+
+
+def _check_report(values: dict[str, Any]) -> None:
+    """Refuses a report that has no place, before anything is written."""
+    file = Path(values.get("report") or ".")
+    if values.get("report") and (file.is_dir() or not file.parent.is_dir()):
+        what = "is a folder" if file.is_dir() else f"cannot be written: there is no folder {file.parent}"
+        raise UsageError(f"the report {file} {what}")
 
 
 def _write_report(values: dict[str, Any], result: RunResult) -> int:

@@ -45,7 +45,7 @@ def explain(text: str, error: SyntaxError) -> SourceError:
     lines = re.split(r"\r\n|\r|\n", text)
     found = lines[line - 1] if 0 < line <= len(lines) else ""
     if _MESSAGES.search(error.msg or "") or _LINES.search(found):
-        return Python2Error(f"Python 2: {error.msg}; convert it to Python 3 first", line, column)
+        return Python2Error(f"Python 2: {error.msg}; --py2 converts it first", line, column)
     return SourceError(f"not Python: {error.msg}", line, column)
 
 

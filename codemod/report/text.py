@@ -81,7 +81,7 @@ def _hint(finding: Finding) -> str:
         return ""
     parts = [visible(part) for part in (finding.why, finding.remedy, finding.url) if part]
     if is_fixable(finding, unsafe=True):
-        parts.append("rewritten with --unsafe-fixes")
+        parts.append("Rewritten with --unsafe-fixes")
     return " ".join(
         part if part.endswith((".", "/")) or part == finding.url else f"{part}." for part in parts
     )

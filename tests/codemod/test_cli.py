@@ -196,6 +196,36 @@ def test_statistics_count_by_rule(codemod: Command, tmp_path: Path) -> None:
     assert "a.py:5" not in done.stderr
 
 
+def test_a_report_that_has_no_place_is_2_before_anything_is_written(codemod: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text(FIXABLE)
+    for name, what in (("no/report.html", "there is no folder no"), (".", "is a folder")):
+        done = codemod("migrate", "a.py", "--report", name)
+        assert done.returncode == 2
+        assert what in done.stderr
+    assert (tmp_path / "a.py").read_text() == FIXABLE
+
+
+@pytest.mark.parametrize("number", ["0", "-1", "many"])
+def test_a_number_of_processes_that_is_none_is_named(codemod: Command, number: str) -> None:
+    done = codemod("migrate", ".", f"-j{number}")
+    assert done.returncode == 2
+    assert f"a number of processes is needed, at least 1, not '{number}'" in done.stderr
+
+
+def test_the_version_is_that_of_the_package(codemod: Command) -> None:
+    from bridge._version import __version__
+
+    done = codemod("--version")
+    assert (done.returncode, done.stdout) == (0, f"codemod {__version__}\n")
+
+
+def test_a_file_of_python_2_is_told_the_way(codemod: Command, tmp_path: Path) -> None:
+    (tmp_path / "a.py").write_text("import tensorflow as tf\nprint 'a'\n")
+    done = codemod("migrate", "a.py")
+    assert done.returncode == 2
+    assert "--py2 converts it first" in done.stderr
+
+
 def test_an_html_report_is_written(codemod: Command, tmp_path: Path) -> None:
     (tmp_path / "a.py").write_text(FIXABLE)
     assert codemod("migrate", ".", "--report", "report.html").returncode == 0

@@ -20,7 +20,7 @@ def test_a_run_that_writes_nothing_lists_every_finding_and_what_to_do_by_hand():
         "src/a b.py:6:5: TFB999 tf.train.X is gone\n"
         "    = No successor. Write it anew. https://example.org/x\n"
         "src/e.ipynb:cell 3:2:5: TFB310 renamed\n"
-        "    = rewritten with --unsafe-fixes.\n"
+        "    = Rewritten with --unsafe-fixes.\n"
         "src/bad.py:7:2: failed: not Python: invalid syntax\n"
         "src/d.py: skipped: generated\n"
         "1 file would change, 2 unchanged, 1 skipped, 1 failed; 4 findings: 2 fixable, 1 with --unsafe-fixes, 1 by hand.\n"
