@@ -511,9 +511,20 @@ def _at_thresholds(
             ("precision", tf1.metrics.precision_at_thresholds),
             ("recall", tf1.metrics.recall_at_thresholds),
         ):
-            value, update = at(labels, probabilities, (threshold,), weights=weights)
-            metrics[f"{name}/positive_threshold_{threshold:g}"] = tf.squeeze(value), tf.squeeze(update)
+            metrics[f"{name}/positive_threshold_{threshold:g}"] = _of_metric(
+                tf.squeeze, at(labels, probabilities, (threshold,), weights=weights)
+            )
     return metrics
+
+
+def _of_metric(function: Callable[[Any], Any], metric: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Returns a function of a metric; with replicas its value is, as the metric's, one for all of them."""
+    value, update = metric
+
+    def of_first(strategy: Any, values: Any) -> Any:
+        return function(strategy.experimental_local_results(values)[0])
+
+    return tf.distribute.get_replica_context().merge_call(of_first, args=(value,)), function(update)
 
 
 class _ClassifierHead(SimpleHead):
@@ -714,7 +725,7 @@ class BinaryClassHead(_ClassifierHead):
             "auc": self._auc(labels, logistic, weights),
             "auc_precision_recall": self._auc(labels, logistic, weights, "PR"),
             "label/mean": mean,
-            "accuracy_baseline": tuple(tf.maximum(value, 1.0 - value) for value in mean),
+            "accuracy_baseline": _of_metric(lambda value: tf.maximum(value, 1.0 - value), mean),
             "prediction/mean": _weighted_mean(logistic, weights),
             **_at_thresholds(self._manner, self._thresholds, labels, logistic, weights),
         }

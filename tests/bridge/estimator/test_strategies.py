@@ -176,6 +176,23 @@ def test_keras_callbacks_see_the_joined_loss(tmp_path: Path) -> None:
     np.testing.assert_allclose(seen, expected, rtol=1e-6)
 
 
+def test_canned_classifiers_are_evaluated_in_replicas(tmp_path: Path) -> None:
+    """TensorFlow 1.15 could not."""
+    head = est.heads.binary_classification_head(thresholds=[0.25])
+    column = tf.feature_column.numeric_column("x", [2])
+    results = []
+    for folder, config, batch in (("two", both(two()), 1), ("one", {}, 2)):
+        made = est.LinearEstimator(head, [column], tmp_path / folder, "SGD", est.RunConfig(**config))
+
+        def input_fn(batch: int = batch) -> Any:
+            return dataset(batch, repeat=False).map(lambda features, labels: (features, labels > 0))
+
+        made.train(input_fn)
+        results.append(made.evaluate(input_fn))
+    assert {"accuracy_baseline", "precision/positive_threshold_0.25"} < set(results[0])
+    assert results[0] == pytest.approx(results[1], rel=1e-5)
+
+
 def test_the_default_strategy_is_one_replica(tmp_path: Path) -> None:
     made = linear(tmp_path / "default", config=both(tf.distribute.get_strategy())).train(dataset, steps=3)
     linear(tmp_path / "none").train(dataset, steps=3)
