@@ -37,6 +37,9 @@ _SESSIONS = (
     "tf.train.MonitoredSession",
     "tf.train.SingularMonitoredSession",
     "tf.train.Supervisor",
+    "tf.keras.backend.get_session",
+    "keras.backend.get_session",
+    "tensorflow.python.keras.backend.get_session",
 )
 
 
