@@ -1,6 +1,6 @@
 """Which code is never reached on today's TensorFlow, because the file itself asks for the release or for what it has.
 
-Only conditions that say nothing but that are decided: comparisons of `tf.__version__`, `hasattr(tf, ...)`, `six.PY2`, and
+Only conditions that say nothing but that are decided: comparisons of `tf.__version__`, `hasattr(tf, ...)`, `"x" in dir(tf)`, `six.PY2`, and
 functions and names of the file's own that stand for them. Whatever else is in a condition leaves it open.
 """
 
@@ -50,7 +50,8 @@ _WAYS_OUT = (ast.Return, ast.Raise, ast.Continue, ast.Break)
 _Function = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
 
-_ASKS = ("hasattr", "__version__", "VERSION", "PY2", "PY3", "version_info")
+_EVERYTHING = frozenset({"Exception", "BaseException"})
+_ASKS = ("hasattr", "dir(", "__version__", "VERSION", "PY2", "PY3", "version_info")
 
 
 def unreached(file: FileTree) -> set[ast.AST]:
@@ -86,23 +87,54 @@ def _never(file: FileTree, node: ast.If | ast.IfExp | ast.BoolOp) -> Iterator[as
 
 
 def is_awaited(file: FileTree, node: ast.AST) -> bool:
-    """Whether code stands in a `try` that waits for names that are not there."""
+    """Whether code stands in a `try` that waits for names that are not there, or where it goes on although they are.
+
+    One that catches everything does so if there is nothing else in it, and another name of TensorFlow's where it goes on.
+    """
     child: ast.AST = node
     for parent in file.ancestors(node):
         if isinstance(parent, _Function):
             return False
         if isinstance(parent, ast.Try) and child in parent.body:
-            caught = {
-                n.id
-                for handler in parent.handlers
-                if handler.type is not None
-                for n in ast.walk(handler.type)
-                if isinstance(n, ast.Name)
-            }
-            if "AttributeError" in caught:
+            caught = {name for handler in parent.handlers for name in _caught(handler)}
+            if "AttributeError" in caught or (caught & _EVERYTHING and _chooses(file, parent)):
                 return True
+        if (
+            isinstance(parent, ast.Try)
+            and isinstance(child, ast.ExceptHandler)
+            and _is_needless(file, parent, child)
+        ):
+            return True
         child = parent
     return False
+
+
+def _is_needless(file: FileTree, node: ast.Try, handler: ast.ExceptHandler) -> bool:
+    """Whether a handler waits for names that are not there, and all of them are."""
+    names = [file.name_of(n) for s in node.body for n in ast.walk(s) if isinstance(n, ast.Attribute)]
+    ours = [name for name in names if name is not None and name.startswith("tf.")]
+    return _caught(handler) == {"AttributeError"} and bool(ours) and all(map(file.tables.exists, ours))
+
+
+def _caught(handler: ast.ExceptHandler) -> set[str]:
+    if handler.type is None:
+        return {"BaseException"}
+    return {n.id for n in ast.walk(handler.type) if isinstance(n, ast.Name)}
+
+
+def _chooses(file: FileTree, node: ast.Try) -> bool:
+    """Whether a `try` only takes one of two names."""
+    simple = all(
+        isinstance(s, ast.Assign | ast.Expr | ast.Return | ast.Import | ast.ImportFrom) for s in node.body
+    )
+    others = (
+        n
+        for handler in node.handlers
+        for s in handler.body
+        for n in ast.walk(s)
+        if isinstance(n, ast.Attribute)
+    )
+    return simple and any((file.name_of(other) or "").startswith("tf.") for other in others)
 
 
 def truth(file: FileTree, test: ast.expr) -> bool | None:
@@ -160,6 +192,10 @@ class _Value:
         return not decisive
 
     def _of_comparison(self, node: ast.Compare) -> bool:
+        if isinstance(node.ops[0], ast.In | ast.NotIn) and len(node.ops) == 1:
+            listed = node.comparators[0]
+            if isinstance(listed, ast.Call) and self._is_dir(listed):
+                return self._has(listed.args[0], self._text(node.left)) is isinstance(node.ops[0], ast.In)
         values = [self._of(value) for value in (node.left, *node.comparators)]
         for left, operation, right in zip(values, node.ops, values[1:], strict=False):
             compare = _COMPARISONS.get(type(operation))
@@ -168,6 +204,15 @@ class _Value:
             if not compare(left, right):
                 return False
         return True
+
+    def _is_dir(self, call: ast.Call) -> bool:
+        """Whether a call is `dir(x)`, of the builtin."""
+        name = (
+            call.func.id
+            if isinstance(call.func, ast.Name) and len(call.args) == 1 and not call.keywords
+            else ""
+        )
+        return name == "dir" and not self._file.names.lookup(name, self._file.names.scope_of(call))
 
     def _of_slice(self, node: ast.expr) -> Any:
         if not isinstance(node, ast.Slice):

@@ -41,6 +41,7 @@ from collections.abc import Iterator
 from codemod.facts import FileFacts
 from codemod.names import Use
 from codemod.proposals import Proposal
+from codemod.reached import is_awaited
 from codemod.results import Fix
 
 CODE = "TFB301"
@@ -78,7 +79,7 @@ def check(file: FileFacts) -> Iterator[Proposal]:
             continue
         for part in file.names.parts(use):
             target = _target(file, part)
-            if target:
+            if target and not is_awaited(file, part.node):
                 yield file.rename(part, target, f"{part.name} is {target}", fix=_fix(part.name))
                 break
 
