@@ -72,6 +72,7 @@ SESSIONS = (
     Script("add_summary_writer", "FileWriter, add_summary, FileWriterCache"),
     Script("flags_and_app_run", "tf.app.flags of every kind and tf.app.run"),
     Script("slim_model", "tf.contrib.slim", cannot_swap=NO_CONTRIB),
+    Script("slim_batch_norm", "what tf_slim alone no longer finds", cannot_swap=NO_CONTRIB),
     Script("contrib_layers", "tf.contrib.layers, HParams, get_or_create_global_step", cannot_swap=NO_CONTRIB),
     Script("contrib_data_and_lookup", "tf.contrib.data and tf.contrib.lookup", cannot_swap=NO_CONTRIB),
     Script("rnn_cells", "rnn_cell, dynamic_rnn, contrib.rnn", cannot_swap=NO_KERAS_2),
