@@ -19,7 +19,7 @@ def deconv2d(images, weights, biases, shape):
 
 ## After
 ```python
-import tensorflow.compat.v1 as tf
+import tensorflow as tf
 
 
 def deconv2d(images, weights, biases, shape):
