@@ -27,7 +27,6 @@ _OF_CONTRIB = {
     "framework": "Use the function of tf.train, tf.nest or tf_slim that does it, or copy it from TensorFlow 1.15.",
     "framework.smart_cond": "Use a Python if for what is known when the graph is built, and tf.cond otherwise.",
     "seq2seq": f"{_ADDONS}; write the decoding loop with Keras or tf.while_loop.",
-    "seq2seq.sequence_loss": f"{_ADDONS}; it is tf.nn.sparse_softmax_cross_entropy_with_logits, weighted and averaged.",
     "rnn": "Use Keras's recurrent layers, or subclass tf.nn.rnn_cell.RNNCell (through bridge.legacy_keras).",
     "rnn.NASCell": "Copy the class from TensorFlow 1.15's contrib; its base is tf.nn.rnn_cell.RNNCell, through bridge.legacy_keras.",
     "rnn.stack_bidirectional_dynamic_rnn": "Call tf.nn.bidirectional_dynamic_rnn once for each layer, on the outputs joined.",

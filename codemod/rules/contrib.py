@@ -3,7 +3,7 @@
 ## What it does
 Writes the present name of functions and classes of `tf.contrib` that live on: the global step and checkpoint functions of
 `contrib.framework`, `contrib.data` (as `tf.data.experimental`), `contrib.lookup`, `contrib.signal`, `contrib.linalg`,
-`contrib.distributions` and others; `contrib.training.HParams` as `bridge.hparams.HParams`; and
+`contrib.distributions` and others; `contrib.seq2seq.sequence_loss` as `bridge.seq2seq.sequence_loss`; `contrib.training.HParams` as `bridge.hparams.HParams`; and
 `dataset.apply(tf.contrib.data.batch_and_drop_remainder(n))` as `dataset.batch(n, drop_remainder=True)`.
 
 ## Why
@@ -122,6 +122,7 @@ _ONE_BY_ONE = {
     "tf.contrib.util.make_tensor_proto": "tf.make_tensor_proto",
     "tf.contrib.training.HParams": "bridge.hparams.HParams",
     "tf.contrib.training.python.training.hparam.HParams": "bridge.hparams.HParams",
+    "tf.contrib.seq2seq.sequence_loss": "bridge.seq2seq.sequence_loss",
     "tf.contrib.training.checkpoints_iterator": "tf.train.checkpoints_iterator",
     "tf.contrib.training.python.training.evaluation.checkpoints_iterator": "tf.train.checkpoints_iterator",
     "tf.contrib.hooks.ProfilerHook": "tf.train.ProfilerHook",

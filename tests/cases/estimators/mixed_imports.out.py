@@ -1,6 +1,6 @@
+import bridge.seq2seq
 import tensorflow.compat.v1 as tf
-# TODO(codemod TFB901): tf.contrib.seq2seq does not exist any more. Take it out with what it is used for, which is reported there
-import tensorflow.contrib.seq2seq as seq2seq, bridge.estimator.tpu as tpu
+import bridge.estimator.tpu as tpu
 # TODO(codemod TFB901): tf.contrib.rnn.ConvLSTMCell does not exist any more. Use Keras's recurrent layers, or subclass tf.nn.rnn_cell.RNNCell (through bridge.legacy_keras)
 from tensorflow.contrib import rnn
 from bridge.estimator import tpu as contrib_tpu
@@ -21,8 +21,7 @@ class Hook(tf.train.SessionRunHook):
 
 
 def make(model_fn, columns):
-    # TODO(codemod TFB901): tf.contrib.seq2seq.sequence_loss does not exist any more. tensorflow_addons had it, which is no longer maintained; it is tf.nn.sparse_softmax_cross_entropy_with_logits, weighted and averaged
-    seq2seq.sequence_loss(tpu.TPUConfig(), rnn.ConvLSTMCell(contrib_tpu.RunConfig()))
+    bridge.seq2seq.sequence_loss(tpu.TPUConfig(), rnn.ConvLSTMCell(contrib_tpu.RunConfig()))
     # TODO(codemod TFB604): bridge.estimator has no BoostedTreesClassifier. Train gradient-boosted trees with tensorflow_decision_forests, XGBoost or LightGBM
     # TODO(codemod TFB604): bridge.estimator has no fn_args. Use inspect.signature
     return Estimator(model_fn), Trees(columns, 1), estimator_lib.Estimator(util.fn_args(model_fn))
