@@ -116,7 +116,7 @@ def served(path, key="serving_default"):
             {name: info.name for name, info in signature.outputs.items()},
             {signature.inputs[name].name: value for name, value in feeds.items()},
         )
-    if not IS_V1:
+    if not IS_V1 and tensorflow.executing_eagerly():
         function = tensorflow.saved_model.load(path).signatures[key]
         again = function(**{name: tensorflow.constant(value) for name, value in feeds.items()})
         for name, value in values.items():
