@@ -194,7 +194,8 @@ def _metrics(parts: list[str]) -> Target | None:
 
 def _training(parts: list[str]) -> Target | None:
     if parts == ["evaluate_once"]:
-        return Target("tf_slim.evaluation.evaluation.evaluate_once")  # Slim has another function of that name.
+        # Slim has another function of that name.
+        return Target("tf_slim.evaluation.evaluation.evaluate_once")
     if len(parts) == 1 and parts[0] in _slim_names.EVALUATION - {"checkpoints_iterator"}:
         return Target(f"tf_slim.evaluation.{parts[0]}")
     if len(parts) == 1 and parts[0] in _slim_names.TRAINING:
