@@ -7,6 +7,7 @@ import collections
 import dataclasses
 import json
 import os
+import re
 import resource
 import shutil
 import subprocess
@@ -19,6 +20,8 @@ from typing import Any
 from tests.corpus.packages import PACKAGES, DownloadError, fetch
 
 ROOT = Path(__file__).parents[2]
+
+_ESTIMATORS = re.compile(rb"\bestimator\b|Estimator|\bcontrib(\.| import )learn\b")
 
 
 @dataclasses.dataclass
@@ -34,6 +37,7 @@ class Row:
       emptied: Files that had text before, and have none after.
       missing: Names that the installed TensorFlow lacks: before, after, and after without a finding at that line.
       resolved: Files of those that use TensorFlow in which no name is missing: before, after, and how many use it.
+      estimators: The counts of `missing` and of `resolved` for the files that use Estimators alone.
       codes: Findings by code.
       loops: Training loops by what became of them: `fit`, or why they stay.
       again: Files that a second run changes.
@@ -51,6 +55,7 @@ class Row:
     emptied: list[str] = dataclasses.field(default_factory=list)
     missing: tuple[int, int, int] = (0, 0, 0)
     resolved: tuple[int, int, int] = (0, 0, 0)
+    estimators: tuple[int, int, int, int, int, int] = (0, 0, 0, 0, 0, 0)
     codes: dict[str, int] = dataclasses.field(default_factory=dict)
     loops: dict[str, int] = dataclasses.field(default_factory=dict)
     again: int = 0
@@ -156,13 +161,21 @@ def examine(requirement: str, folder: Path, jobs: int, *, peer: bool) -> Row:
         for path, line, name in left
         if not {((after / path).resolve(), line), ((after / path).resolve(), 0)} & named
     ]
-    row.missing = (sum(len(v or ()) for v in before_names.values()), len(left), len(row.unnamed))
     users = [path for path in paths if b"tensorflow" in (tree / path).read_bytes()]
-    row.resolved = (
-        sum(before_names[tree / path] == [] for path in users),
-        sum(after_names[after / path] == [] for path in users),
-        len(users),
-    )
+
+    def gone(of: list[Path]) -> tuple[int, int, int]:
+        before = sum(len(before_names[tree / path] or ()) for path in of)
+        chosen = set(map(str, of))
+        found = [[str(place[0]) in chosen for place in places] for places in (left, row.unnamed)]
+        return before, *map(sum, found)
+
+    def whole(of: list[Path]) -> tuple[int, int, int]:
+        before = sum(before_names[tree / path] == [] for path in of)
+        return before, sum(after_names[after / path] == [] for path in of), len(of)
+
+    row.missing, row.resolved = gone(paths), whole(users)
+    with_estimators = [path for path in users if _ESTIMATORS.search((tree / path).read_bytes())]
+    row.estimators = (*gone(with_estimators), *whole(with_estimators))
     theirs = _peer(tree, folder / "peer" / requirement) if peer else (None, None)
     row.seconds, row.cpu = zip(ours, theirs, strict=True)
     return row
@@ -258,6 +271,14 @@ def main() -> None:
         if arguments.json:  # After each: a run takes long, and may be ended.
             arguments.json.write_text(json.dumps([dataclasses.asdict(row) for row in rows], indent=1) + "\n")
     print(table(rows))
+    estimators = [sum(counts) for counts in zip(*(row.estimators for row in rows), strict=True)]
+    if estimators:
+        before, after, unnamed, whole, whole_after, files = estimators
+        print(
+            f"\nEstimator files: {files}; names gone {before}, after {after}, without a finding {unnamed}",
+            end="; ",
+        )
+        print(f"whole {whole}, after {whole_after}")
     print(f"\nfindings: {_counted(row.codes for row in rows)}")
     print(f"training loops: {_counted(row.loops for row in rows) or 'none'}")
     ours = sum(row.cpu[0] for row in rows)
