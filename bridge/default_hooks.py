@@ -10,6 +10,7 @@ from typing import Any
 import tensorflow as tf
 
 tf1 = tf.compat.v1
+_SummarySaverHook: Any = tf1.train.SummarySaverHook
 
 # v1's own sentinel, which has no public name.
 USE_DEFAULT: Any = (
@@ -90,7 +91,7 @@ class Saving:
             )
         if self.saves_summaries and summaries:
             made.append(
-                lambda: tf1.train.SummarySaverHook(
+                lambda: _SummarySaver(
                     scaffold=scaffold(),
                     save_steps=self.save_summaries_steps,
                     save_secs=self.save_summaries_secs,
@@ -108,6 +109,20 @@ class Saving:
                 )
             )
         return made
+
+
+class _SummarySaver(_SummarySaverHook):
+    """Asks for nothing where there are no summaries, once its first step has noted the session's start."""
+
+    def before_run(self, run_context: Any) -> Any:
+        """Asks for the step and, when it is time, for the summaries."""
+        self._is_idle = self._next_step is not None and self._get_summary_op() is None
+        return None if self._is_idle else super().before_run(run_context)
+
+    def after_run(self, run_context: Any, run_values: Any) -> None:
+        """Writes the summaries."""
+        if not self._is_idle:
+            super().after_run(run_context, run_values)
 
 
 def _positive(value: float | None) -> bool:
