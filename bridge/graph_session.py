@@ -99,6 +99,10 @@ class GraphSession:
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Runs fetches with the hooks."""
+        if tf.executing_eagerly() and self.graph is not None:
+            # A Keras callback asks: hooks such as the saver's need the graph's mode.
+            with self.graph.as_default():
+                return self.v1_session.run(*args, **kwargs)
         return self.v1_session.run(*args, **kwargs)
 
     def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:

@@ -195,12 +195,12 @@ class Names:
     def scope_of(self, node: ast.AST) -> Scope:
         """The scope in which an expression or statement is evaluated (near enough: of what stands around it)."""
         current = self.parents.get(node)
-        previous = node
+        previous, before = node, node
         while current is not None:
             scope = self.scopes.get(current)
-            if scope is not None and _is_inside(current, previous):
+            if scope is not None and _is_inside(current, previous, before):
                 return scope
-            previous, current = current, self.parents.get(current)
+            previous, before, current = current, previous, self.parents.get(current)
         return self.module
 
     def raw_of(self, node: ast.AST) -> str | None:
@@ -274,12 +274,14 @@ class Names:
         return Use(node, self.tables.canonical(raw), raw, root, binding, call)
 
 
-def _is_inside(owner: ast.AST, child: ast.AST) -> bool:
-    """Whether `child` of a scope's node is evaluated in that scope, not around it."""
+def _is_inside(owner: ast.AST, child: ast.AST, grandchild: ast.AST) -> bool:
+    """Whether a child of a scope's node, and what is in it, is evaluated in that scope, not around it."""
     if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return child in owner.body
     if isinstance(owner, ast.Lambda):
         return child is owner.body
+    if isinstance(owner, ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp):
+        return child is not owner.generators[0] or grandchild is not owner.generators[0].iter
     return True
 
 

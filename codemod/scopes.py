@@ -154,6 +154,7 @@ class Walk:
         self._scope = self.module
         self._coming: list[ast.AST | Scope] = []
         self._walk(tree)
+        self._give_to_owners()
 
     def _walk(self, tree: ast.Module) -> None:
         """Visits the nodes in the order in which Python would come to them.
@@ -238,6 +239,19 @@ class Walk:
         scope.names.setdefault(binding.name, []).append(binding)
         if binding.kind != "none":
             self.followed.add(binding.name)
+
+    def _give_to_owners(self) -> None:
+        """What binds a name that is `nonlocal` binds it in the function around that has it, which may come later."""
+        for scope in self.scopes.values():
+            for name, place in scope.elsewhere.items():
+                if place == "nonlocal" and name in scope.names:
+                    owner = _owner(scope, name)
+                    if owner is not None:
+                        moved = scope.names.pop(name)
+                        for item in moved:
+                            if isinstance(item, Binding):
+                                item.scope = owner
+                        owner.names.setdefault(name, []).extend(moved)
 
     def _constant(self, node: ast.Constant) -> None:
         """Nothing is named in one."""
@@ -372,6 +386,16 @@ class Walk:
         scope = self.scopes[node] = Scope(kind, node, self._scope)
         self._coming.append(self._scope)
         return scope
+
+
+def _owner(scope: Scope, name: str) -> Scope | None:
+    """The function around a scope that a `nonlocal` name belongs to."""
+    current = scope.parent
+    while current is not None and current.kind != "module":
+        if current.kind == "function" and name in current.names and name not in current.elsewhere:
+            return current
+        current = current.parent
+    return None
 
 
 def _all_parameters(args: ast.arguments) -> list[ast.arg]:

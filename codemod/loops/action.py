@@ -10,8 +10,9 @@ import ast
 from collections.abc import Collection, Iterable
 
 from codemod.facts import FileFacts
+from codemod.loops.fetched import trains
 from codemod.loops.flow import stored
-from codemod.loops.values import values_of
+from codemod.loops.values import is_named, values_of
 
 _BUILTINS = frozenset(
     [
@@ -192,19 +193,22 @@ _PLAIN = (
 )
 
 
-def refusal(file: FileFacts, statements: Iterable[ast.stmt], values: Collection[str]) -> str | None:
+def refusal(
+    file: FileFacts, statements: Iterable[ast.stmt], values: Collection[str], session: str = ""
+) -> str | None:
     """Says why statements are more than an action after a step.
 
     Args:
       file: The file.
       statements: What follows the run in the loop.
       values: Names that hold results of the run, or what the statements made of them.
+      session: What the session is called, if it may be run and asked.
 
     Returns:
       The name of a reason in `codemod.loops.Kept`; None if they are just that.
     """
     statements = list(statements)
-    return _Look(file, {*values, *_iterated(statements)}).at_all(statements)
+    return _Look(file, {*values, *_iterated(statements)}, session).at_all(statements)
 
 
 class _Look:
@@ -213,11 +217,14 @@ class _Look:
     Args:
       file: The file.
       values: Names that hold results, or what was made of them.
+      session: What the session is called; nothing if it is not known.
       callers: The functions that are being looked into.
     """
 
-    def __init__(self, file: FileFacts, values: Collection[str], callers: tuple[ast.AST, ...] = ()) -> None:
-        self._file, self._values, self._callers = file, values, callers
+    def __init__(
+        self, file: FileFacts, values: Collection[str], session: str, callers: tuple[ast.AST, ...] = ()
+    ) -> None:
+        self._file, self._values, self._session, self._callers = file, values, session, callers
 
     def at_all(self, statements: Iterable[ast.stmt]) -> str | None:
         """The first reason against any of several statements."""
@@ -254,23 +261,40 @@ class _Look:
         return self.at_all(statement.body)
 
     def _within(self, node: ast.AST) -> str | None:
+        if self._is_session(node):
+            return "SESSION_USED"
+        parts: Iterable[ast.AST] = ast.iter_child_nodes(node)
         if isinstance(node, ast.Call):
-            if not self._is_harmless(node):
-                return "CALLS"
+            given = [*node.args, *(keyword.value for keyword in node.keywords)]
+            if self._is_of_session(node.func):
+                parts = given
+            elif not self._is_harmless(node):
+                used = (*given, node.func.value) if isinstance(node.func, ast.Attribute) else given
+                return "SESSION_USED" if any(map(self._is_session, used)) else "CALLS"
+            elif isinstance(node.func, ast.Name):
+                parts = [part for part in given if not self._is_session(part)]
         elif not isinstance(node, _PLAIN):
             return "STATEMENTS"
-        return next(filter(None, map(self._within, ast.iter_child_nodes(node))), None)
+        return next(filter(None, map(self._within, parts)), None)
+
+    def _is_session(self, node: ast.AST) -> bool:
+        return bool(self._session) and is_named(node, self._session)
+
+    def _is_of_session(self, function: ast.expr) -> bool:
+        """Whether a function is one of the session's that an action may call: it does the same there."""
+        is_method = isinstance(function, ast.Attribute) and function.attr in ("run", "should_stop")
+        return is_method and isinstance(function, ast.Attribute) and self._is_session(function.value)
 
     def _is_harmless(self, call: ast.Call) -> bool:
         """Whether a call knows nothing of sessions and graphs; its arguments are looked at by themselves."""
         function = call.func
         if isinstance(function, ast.Name) and _is_builtin(self._file, function):
-            return function.id in _BUILTINS
+            return function.id in _BUILTINS and not self._gives_session(call)
         name = _name_of(self._file, function)
         if name.startswith((*_MODULES, *_TENSORFLOW)):
-            return True
+            return not self._gives_session(call)
         if isinstance(function, ast.Name):
-            return self._only_looks(function)
+            return self._only_looks(function, call)
         if not isinstance(function, ast.Attribute):
             return False
         owner, method = function.value, function.attr
@@ -283,7 +307,20 @@ class _Look:
             return method in _METHODS[kind]
         return method in _VALUE_METHODS and _is_of_values(owner, self._values)
 
-    def _only_looks(self, function: ast.Name) -> bool:
+    def _gives_session(self, call: ast.Call) -> bool:
+        return any(map(self._is_session, [*call.args, *(keyword.value for keyword in call.keywords)]))
+
+    def _session_inside(self, node: ast.FunctionDef, call: ast.Call) -> str | None:
+        """What a function calls the session that it is given; nothing if it is given none, None if it cannot be told."""
+        parameters = [arg.arg for arg in (*node.args.posonlyargs, *node.args.args)]
+        given = [*zip(parameters, call.args, strict=False), *((k.arg, k.value) for k in call.keywords)]
+        names = [name for name, value in given if self._is_session(value)]
+        if not self._gives_session(call):
+            return ""
+        is_plain = len(names) == 1 and not any(isinstance(arg, ast.Starred) for arg in call.args)
+        return names[0] if is_plain and names[0] not in stored(node.body) else None
+
+    def _only_looks(self, function: ast.Name, call: ast.Call) -> bool:
         """Whether a function of the file's own does no more than an action may."""
         bindings = self._file.names.lookup(function.id, self._file.names.scope_of(function))
         if len(bindings) != 1 or bindings[0].scope.kind != "module":
@@ -293,13 +330,22 @@ class _Look:
             return False
         if any(isinstance(inner, ast.Yield | ast.YieldFrom) for inner in ast.walk(node)):
             return False
+        session = self._session_inside(node, call)
+        if session is None or (session and any(trains(self._file, run) for run in _runs_of(node, session))):
+            return False
         parameters = {inner.arg for inner in ast.walk(node.args) if isinstance(inner, ast.arg)}
-        return (
-            _Look(
-                self._file, parameters | stored(node.body) | _iterated(node.body), (*self._callers, node)
-            ).at_all(node.body)
-            is None
-        )
+        values = parameters | stored(node.body) | _iterated(node.body)
+        return _Look(self._file, values, session, (*self._callers, node)).at_all(node.body) is None
+
+
+def _runs_of(function: ast.FunctionDef, session: str) -> list[ast.expr]:
+    """What a function fetches by the session that it is given."""
+    calls = (node for node in ast.walk(function) if isinstance(node, ast.Call) and node.args)
+    return [
+        call.args[0]
+        for call in calls
+        if isinstance(call.func, ast.Attribute) and is_named(call.func.value, session)
+    ]
 
 
 def _iterated(statements: Iterable[ast.stmt]) -> set[str]:

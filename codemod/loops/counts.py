@@ -6,7 +6,8 @@ import ast
 import operator
 from collections.abc import Callable
 
-from codemod.loops.flow import attributes_of, attributes_set, loaded, stored
+from codemod.loops.effects import effects_of
+from codemod.loops.flow import loaded, stored
 from codemod.loops.place import Place
 from codemod.loops.plan import Kept, Rounds, demand
 from codemod.loops.values import value_of
@@ -36,9 +37,12 @@ def count(place: Place, iterated: ast.expr) -> Rounds:
     first = iterated.args[0] if len(iterated.args) == 2 else ast.Constant(0)
     end = iterated.args[-1]
     # They are written twice where there may be none, and the first one once for each round.
-    demand(_is_lasting(end) and _is_lasting(first), Kept.COUNT)
-    demand(not loaded([ast.Expr(first)]) & stored(place.loop.body), Kept.COUNT)
-    demand(not attributes_of(first) & attributes_set(place.loop.body), Kept.COUNT)
+    demand(_is_lasting(place, end) and _is_lasting(place, first), Kept.COUNT)
+    # Those of the callback that adds the first one.
+    demand(not {*stored(place.loop.body), "batch", "logs"} & loaded([first]), Kept.COUNT)
+    demand(
+        not effects_of(place.file, place.loop.body, place.session.name).touch(place.file, first), Kept.COUNT
+    )
     start, number = _number(place, first), _number(place, end)
     for value, found in ((first, start), (end, number)):
         is_other = isinstance(value_of(place.file, value, place.scope), ast.Constant)
@@ -67,15 +71,17 @@ def _is_range(place: Place, function: ast.expr) -> bool:
     return place.file.name_of(function) in _RANGES
 
 
-def _is_lasting(number: ast.expr) -> bool:
+def _is_lasting(place: Place, number: ast.expr) -> bool:
     """Whether an expression is the same twice: names, attributes, numbers, and what is computed of them."""
     if isinstance(number, ast.Name | ast.Constant):
         return True
     if isinstance(number, ast.Attribute):
-        return _is_lasting(number.value)
+        return _is_lasting(place, number.value)
     if isinstance(number, ast.BinOp):
         # Whatever else binds less than the minus that may come behind it.
         is_plain = isinstance(number.op, ast.Add | ast.Sub | ast.Mult | ast.FloorDiv | ast.Mod)
-        return is_plain and _is_lasting(number.left) and _is_lasting(number.right)
-    is_int = isinstance(number, ast.Call) and isinstance(number.func, ast.Name) and number.func.id == "int"
-    return is_int and isinstance(number, ast.Call) and len(number.args) == 1 and _is_lasting(number.args[0])
+        return is_plain and _is_lasting(place, number.left) and _is_lasting(place, number.right)
+    if not isinstance(number, ast.Call) or len(number.args) != 1 or number.keywords:
+        return False
+    is_int = isinstance(number.func, ast.Name) and number.func.id == "int"
+    return is_int and not place.file.names.lookup("int", place.scope) and _is_lasting(place, number.args[0])

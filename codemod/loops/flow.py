@@ -172,19 +172,6 @@ def _read_or_open(statements: Sequence[ast.stmt], name: str) -> Fate:
     return "read" if _fate(statements, name) == "read" else "open"
 
 
-def attributes_of(expression: ast.AST) -> set[str]:
-    """The attributes that an expression names."""
-    return {node.attr for node in ast.walk(expression) if isinstance(node, ast.Attribute)}
-
-
-def attributes_set(statements: Iterable[ast.AST]) -> set[str]:
-    """The attributes that statements set, of whatever object."""
-    nodes = (node for statement in statements for node in ast.walk(statement))
-    return {
-        node.attr for node in nodes if isinstance(node, ast.Attribute) and not isinstance(node.ctx, ast.Load)
-    }
-
-
 def own_ways(body: Iterable[ast.AST]) -> Iterator[ast.AST]:
     """The `break` and `continue` of the loop itself, not those of loops inside."""
     waiting: list[ast.AST] = list(body)

@@ -10,7 +10,8 @@ from codemod.loops.flow import own_ways
 from codemod.loops.hooks import never_stops
 from codemod.loops.place import Place
 from codemod.loops.plan import Kept, Rounds, demand
-from codemod.loops.sessions import LOOPS, mentions
+from codemod.loops.sessions import mentions
+from codemod.loops.values import is_named
 
 
 @dataclass(slots=True)
@@ -45,8 +46,6 @@ def read_header(place: Place) -> Header:
       KeptError: by something that fit does not know.
     """
     loop, name = place.loop, place.session.name
-    inner = (n for s in loop.body for n in ast.walk(s) if isinstance(n, (*LOOPS, ast.AsyncFor)))
-    demand(not any(mentions(node, name) for node in inner), Kept.NESTED)
     demand(not loop.orelse, Kept.CONDITION)
     header = Header(loop.body)
     is_guarded = _open_guard(header, name)
@@ -105,8 +104,7 @@ def _asks_to_stop(test: ast.expr, name: str) -> bool:
         and not test.keywords
         and isinstance(test.func, ast.Attribute)
         and test.func.attr == "should_stop"
-        and isinstance(test.func.value, ast.Name)
-        and test.func.value.id == name
+        and is_named(test.func.value, name)
     )
 
 
@@ -120,8 +118,9 @@ def _open_try(header: Header, place: Place) -> None:
     if not isinstance(first, ast.Try) or not mentions(ast.Module(first.body, []), place.session.name):
         return
     demand(not first.orelse and not first.finalbody and bool(first.handlers), Kept.HANDLERS)
+    demand(not any(mentions(other, place.session.name) for other in others), Kept.HANDLERS)
     for handler in first.handlers:
-        demand(_is_of_the_run(place, handler.type), Kept.HANDLERS)
+        demand(_is_of_the_run(place, handler.type, any_error=not others), Kept.HANDLERS)
         *lines, last = handler.body
         demand(isinstance(last, ast.Break | ast.Return | ast.Raise), Kept.HANDLERS)
         demand(not any(own_ways(lines)), Kept.HANDLERS)
@@ -129,12 +128,17 @@ def _open_try(header: Header, place: Place) -> None:
     header.body = [*first.body, *others]
 
 
-def _is_of_the_run(place: Place, error: ast.expr | None) -> bool:
-    """Whether errors come from a run or from what it is fed, and from nothing that looks at results."""
+def _is_of_the_run(place: Place, error: ast.expr | None, *, any_error: bool) -> bool:
+    """Whether errors come from a run or from what it is fed, and from nothing that looks at results.
+
+    What is written to files may raise other errors of TensorFlow's, if it stands behind the `try`.
+    """
     if isinstance(error, ast.Tuple):
-        return bool(error.elts) and all(_is_of_the_run(place, element) for element in error.elts)
+        parts = (_is_of_the_run(place, element, any_error=any_error) for element in error.elts)
+        return bool(error.elts) and all(parts)
     if error is None:
         return False
     if isinstance(error, ast.Name) and error.id == "StopIteration":
         return not place.file.names.lookup(error.id, place.scope)
-    return (place.file.name_of(error) or "").startswith("tf.errors.")
+    name = place.file.name_of(error) or ""
+    return name.startswith("tf.errors.") and (any_error or name == "tf.errors.OutOfRangeError")

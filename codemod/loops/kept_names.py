@@ -41,14 +41,12 @@ class KeptNames:
         caught = loaded(header.handlers) | stored(header.handlers)
         for name in stored(before) | stored(action) | results:
             demand(name not in place.scope.elsewhere, Kept.GLOBALS)
-            is_carried = is_read_first(whole, name)
             if (
-                is_carried
+                is_read_first(whole, name)
                 or name in across
                 or name in caught
                 or is_read_elsewhere(place.file, place.loop, place.scope, name)
             ):
-                self._check_beginning(name, is_carried=is_carried)
                 self._check_annotations(name)
                 kept.add(name)
         return kept
@@ -79,15 +77,6 @@ class KeptNames:
         demand(name not in place.scope.elsewhere, Kept.GLOBALS)
         demand(name not in loaded(self._header.handlers), Kept.READ_AFTER)
         demand(not is_read_elsewhere(place.file, place.loop, place.scope, name), Kept.READ_AFTER)
-
-    def _check_beginning(self, name: str, *, is_carried: bool) -> None:
-        """What is kept from step to step must have a value before, and a function's name one home."""
-        if self._is_bound_outside(name):
-            return
-        demand(not is_carried, Kept.STATEMENTS)
-        inside = self._inside()
-        is_own = all(node in inside for node in self._bindings(name))
-        demand(is_own or self._place.scope.kind == "module", Kept.STATEMENTS)
 
     def _is_bound_outside(self, name: str) -> bool:
         """Whether a name is bound where no loop is that moves into functions."""

@@ -1,4 +1,4 @@
-"""Where a loop stands: what is around it must neither repeat it nor change what it means."""
+"""Where a loop stands: what is around it must not change what it means."""
 
 from __future__ import annotations
 
@@ -74,15 +74,14 @@ def _check_around(place: Place) -> bool:
         parent = file.parent(node)
         if parent is session.home and parent is not session.block:
             break
-        if isinstance(parent, LOOPS):
-            raise KeptError(Kept.NESTED)
-        if not isinstance(parent, ast.With | ast.If | ast.Try):
+        if not isinstance(parent, (ast.With, ast.If, ast.Try, *LOOPS)):
             raise KeptError(Kept.CONTEXT)
         if isinstance(parent, ast.With) and parent is not session.block:
             demand(all(is_placement(file, item) for item in parent.items), Kept.CONTEXT)
         if not is_closed:
             block = parent.orelse if isinstance(parent, ast.If) and node in parent.orelse else parent.body
-            raises |= isinstance(parent, ast.Try) or block[-1] is not node
+            # Another round follows, or what handles errors, or another statement.
+            raises |= isinstance(parent, (ast.Try, *LOOPS)) or block[-1] is not node
         is_closed |= parent is session.block
         node = parent
     return raises

@@ -15,16 +15,16 @@ class Kept(enum.Enum):
 
     ASKED = "loops are kept, as asked"
     SUPPRESSED = "a comment, --select or --ignore holds its rule back"
-    ELSEWHERE = "its session is not the bridge's, or comes from elsewhere: a parameter, an attribute, a call"
+    ELSEWHERE = "its session is not the bridge's, or may be another one"
     REBOUND = "the session's name is given to something else"
     CONTEXT = "another `with` or a class stands between the session and it"
-    NESTED = "loops in loops"
+    NESTED = "loops in it run the session"
     CONDITION = "it goes on by a condition that fit does not know"
     COUNT = "its number of rounds cannot be told before it begins"
     UNGUARDED = "it counts rounds without should_stop(), and hooks may stop the session"
     LEAVES = "return or raise leave it, or break and continue do before the run"
     HANDLERS = "it catches errors, and may go on after them"
-    SEVERAL_RUNS = "several runs in one round"
+    SEVERAL_RUNS = "several runs in one round, of which more than one may train"
     NO_RUN = "the session is run by something else than the loop's own statements"
     SESSION_USED = "the session is used for more than run"
     PART = "the run is inside another statement or expression"
@@ -117,6 +117,9 @@ class Plan:
       stops: Whether the action ends the training.
       has_action: Whether anything follows the run.
       raises: Whether the end of the input skips something that follows, or is caught.
+      asks_again: Whether the action runs the session, which may stop it, and so has to ask.
+      is_handed_in: Whether the session was opened elsewhere, perhaps in another graph.
+      asks_first: Whether such a session may be closed already.
     """
 
     session: str
@@ -137,6 +140,9 @@ class Plan:
     stops: bool
     has_action: bool
     raises: bool
+    asks_again: bool = False
+    is_handed_in: bool = False
+    asks_first: bool = False
 
     @property
     def code(self) -> str:

@@ -17,7 +17,7 @@ from codemod.loops.kept_names import KeptNames
 from codemod.loops.place import Place, check_place
 from codemod.loops.plan import Kept, KeptError, Plan, Rounds, Value, demand
 from codemod.loops.run import arguments, call_of, find_run, only_run, targets_of
-from codemod.loops.sessions import Session
+from codemod.loops.sessions import Session, mentions
 
 
 def prove(
@@ -45,6 +45,10 @@ def prove(
     header = read_header(place)
     at = find_run(place, header.body)
     before, run, action = header.body[:at], header.body[at], header.body[at + 1 :]
+    is_asked = header.asked >= 0 or bool(header.guards)
+    asks_again = is_asked and any(mentions(statement, session.name) for statement in action)
+    if asks_again:
+        demand(not any(isinstance(n, ast.Continue) for n in own_ways(action)), Kept.SEVERAL_RUNS)
     fetches, feed = arguments(place, header, call_of(run))
     targets = targets_of(run, fetches)
     results = set(targets)
@@ -77,9 +81,14 @@ def prove(
         kept_after=tuple(sorted(kept & (stored(action) | results))),
         begun=names.begun(kept),
         is_global=place.scope.kind == "module",
-        stops=bool(header.conditions) or any(isinstance(n, ast.Break) for n in own_ways(action)),
+        stops=asks_again
+        or bool(header.conditions)
+        or any(isinstance(n, ast.Break) for n in own_ways(action)),
         has_action=bool(action) or bool(kept & results),
         raises=raises or bool(header.handlers),
+        asks_again=asks_again,
+        is_handed_in=session.is_handed_in,
+        asks_first=session.is_handed_in and is_asked,
     )
 
 
@@ -89,7 +98,8 @@ def _check_before(place: Place, before: Sequence[ast.stmt], feed: ast.expr | Non
         demand(_is_preparation(statement), Kept.BEFORE)
     if feed is None:
         # It goes into a callback, which runs in another mode.
-        demand(refusal(place.file, before, stored(before)) is None, Kept.BEFORE)
+        reason = refusal(place.file, before, stored(before), place.session.name)
+        demand(reason is None, Kept.BEFORE)
     parts: list[ast.AST] = [*before, *([feed] if feed is not None else [])]
     for node in (n for part in parts for n in ast.walk(part)):
         demand(not isinstance(node, ast.NamedExpr | ast.AnnAssign), Kept.BEFORE)
@@ -100,11 +110,12 @@ def _check_before(place: Place, before: Sequence[ast.stmt], feed: ast.expr | Non
 def _check_action(place: Place, header: Header, action: Sequence[ast.stmt], results: set[str]) -> None:
     """Checks that the action only looks, and that what else the loop goes on by is asked after each step."""
     values = stored(action) | results
-    reason = refusal(place.file, action, values)
+    reason = refusal(place.file, action, values, place.session.name)
     if reason is not None:
         raise KeptError(Kept[reason])
     asked = [ast.Expr(condition) for condition in header.conditions]
     demand(refusal(place.file, asked, values) is None, Kept.CONDITION)
+    demand(not any(mentions(condition, place.session.name) for condition in asked), Kept.CONDITION)
     if asked:
         demand(not any(isinstance(n, ast.Continue) for n in own_ways(action)), Kept.CONDITION)
 

@@ -3,39 +3,97 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from codemod.loops.flow import attributes_of, attributes_set, loaded, own_ways, stored
+from codemod.loops import fetched
+from codemod.loops.effects import effects_of
+from codemod.loops.flow import loaded, own_ways, stored
 from codemod.loops.header import Header
 from codemod.loops.place import Place
 from codemod.loops.plan import Kept, KeptError, demand
+from codemod.loops.sessions import LOOPS, mentions
+from codemod.loops.values import is_named
 
 
 def find_run(place: Place, body: Sequence[ast.stmt]) -> int:
-    """Which statement runs the session: the only one that has to do with it.
+    """Which statement is the step: the only run, or the one of several that does more than look.
 
     Raises:
-      KeptError: there is none, or more than that.
+      KeptError: there is none, or it cannot be told, or the session is used for more than runs.
     """
-    file, name = place.file, place.session.name
-    uses = [n for s in body for n in ast.walk(s) if isinstance(n, ast.Name) and n.id == name]
-    runs = [use for use in uses if _is_run(place, use)]
+    name = place.session.name
+    uses = [node for statement in body for node in ast.walk(statement) if is_named(node, name)]
     demand(bool(uses), Kept.NO_RUN)
     nodes = (node for statement in body for node in ast.walk(statement))
     demand(not any(isinstance(n, ast.Yield | ast.YieldFrom | ast.Await) for n in nodes), Kept.ASYNCHRONOUS)
-    others = [use for use in uses if use not in runs]
-    if any(_is_asked(place, use) for use in others):
-        raise KeptError(Kept.CONDITION)
-    demand(not others, Kept.SESSION_USED if runs else Kept.NO_RUN)
-    demand(len(runs) == 1, Kept.SEVERAL_RUNS)
-    at = next(i for i, s in enumerate(body) if any(n is runs[0] for n in ast.walk(s)))
+    runs = {use: call for use in uses if (call := _run(place, use)) is not None}
+    direct = [
+        i for i, s in enumerate(body) if isinstance(s, ast.Expr | ast.Assign) and s.value in runs.values()
+    ]
+    if not direct:
+        if any(_is_asked(place, use) for use in uses):
+            raise KeptError(Kept.CONDITION)
+        demand(len(runs) == len(uses), Kept.SESSION_USED if runs else Kept.NO_RUN)
+        demand(not any(_in_loop(place, run) for run in runs.values()), Kept.NESTED)
+        demand(len(runs) == 1, Kept.SEVERAL_RUNS)
+        where = next(s for s in body if mentions(s, name))
+        demand(not any(isinstance(n, ast.Return | ast.Raise) for n in ast.walk(where)), Kept.LEAVES)
+        raise KeptError(Kept.PART)
+    at = _step(place, body, direct)
     _check_ways(body[:at], body[at + 1 :])
-    statement = body[at]
-    demand(not any(isinstance(n, ast.Return | ast.Raise) for n in ast.walk(statement)), Kept.LEAVES)
-    method = file.parent(runs[0])
-    call = file.parent(method) if method is not None else None
-    demand(isinstance(statement, ast.Expr | ast.Assign) and statement.value is call, Kept.PART)
+    for use in (use for use in uses if use not in runs):
+        is_behind = any(use in ast.walk(statement) for statement in body[at + 1 :])
+        demand(is_behind, Kept.CONDITION if _is_asked(place, use) else Kept.SESSION_USED)
+    others = [run for run in runs.values() if run is not call_of(body[at])]
+    for run in others:
+        _check_other(place, body, at, run)
     return at
+
+
+def _step(place: Place, body: Sequence[ast.stmt], direct: Sequence[int]) -> int:
+    """Which of the statements that run something is the step."""
+    if len(direct) == 1:
+        return direct[0]
+    read = loaded(body)
+    steps = [i for i in direct if not _looks(place, body[i], call_of(body[i]), read)]
+    demand(len(steps) < 2, Kept.SEVERAL_RUNS)
+    return steps[0] if steps else direct[0]
+
+
+def _looks(place: Place, statement: ast.stmt | None, run: ast.Call, read: Collection[str]) -> bool:
+    if not run.args or fetched.trains(place.file, run.args[0]):
+        return False
+    if fetched.only_looks(place.file, run.args[0]):
+        return True
+    return statement is not None and fetched.is_all_read(statement, run, read)
+
+
+def _check_other(place: Place, body: Sequence[ast.stmt], at: int, run: ast.Call) -> None:
+    """What else is run must only look; what is run now and then, as an evaluation is, must not be known to train."""
+    file = place.file
+    demand(bool(run.args) and not fetched.trains(file, run.args[0]), Kept.SEVERAL_RUNS)
+    around = []
+    for node in file.ancestors(run):
+        if node is place.loop:
+            break
+        around.append(node)
+    is_asked_for = any(isinstance(node, ast.If) and run not in ast.walk(node.test) for node in around)
+    if any(isinstance(node, LOOPS) for node in around):
+        step = call_of(body[at])
+        demand(is_asked_for and bool(step.args), Kept.NESTED)
+        demand(not fetched.only_looks(file, step.args[0]), Kept.NESTED)
+    read = loaded(body)
+    if not is_asked_for or _looks(place, body[at], call_of(body[at]), read):
+        demand(_looks(place, file.statement(run), run, read), Kept.SEVERAL_RUNS)
+
+
+def _in_loop(place: Place, node: ast.AST) -> bool:
+    for ancestor in place.file.ancestors(node):
+        if ancestor is place.loop:
+            return False
+        if isinstance(ancestor, (*LOOPS, ast.AsyncFor)):
+            return True
+    return False
 
 
 def _check_ways(before: Sequence[ast.stmt], action: Sequence[ast.stmt]) -> None:
@@ -46,18 +104,14 @@ def _check_ways(before: Sequence[ast.stmt], action: Sequence[ast.stmt]) -> None:
     demand(not any(isinstance(n, ast.Return | ast.Raise) for n in leaves), Kept.LEAVES)
 
 
-def _is_run(place: Place, use: ast.Name) -> bool:
+def _run(place: Place, use: ast.AST) -> ast.Call | None:
+    """The call of `run` that a use of the session is for."""
     parent = place.file.parent(use)
-    call = place.file.parent(parent) if parent is not None else None
-    return (
-        isinstance(parent, ast.Attribute)
-        and parent.attr == "run"
-        and isinstance(call, ast.Call)
-        and call.func is parent
-    )
+    call = place.file.parent(parent) if isinstance(parent, ast.Attribute) and parent.attr == "run" else None
+    return call if isinstance(call, ast.Call) and call.func is parent else None
 
 
-def _is_asked(place: Place, use: ast.Name) -> bool:
+def _is_asked(place: Place, use: ast.AST) -> bool:
     parent = place.file.parent(use)
     return isinstance(parent, ast.Attribute) and parent.attr == "should_stop"
 
@@ -83,7 +137,9 @@ def arguments(place: Place, header: Header, call: ast.Call) -> tuple[ast.expr, a
     fetches, feed = given["fetches"], given.get("feed_dict")
     assigned = stored(place.loop.body) | ({header.counter} if header.counter else set())
     demand(_is_fixed(fetches) and not assigned & loaded([ast.Expr(fetches)]), Kept.FETCHES)
-    demand(not attributes_set(header.body) & attributes_of(fetches), Kept.FETCHES)
+    changes = effects_of(place.file, [*place.loop.body, *header.conditions], place.session.name)
+    demand(not changes.touch(place.file, fetches), Kept.FETCHES)
+    demand(place.session.name.partition(".")[2] not in changes.attributes, Kept.REBOUND)
     for name in loaded([ast.Expr(fetches)]):
         demand(all(name not in s.elsewhere for s in place.file.names.scopes.values()), Kept.FETCHES)
     if isinstance(feed, ast.Constant) and feed.value is None:

@@ -1,7 +1,8 @@
 """Which loops of a file run monitored sessions, and by which names and `with` statements they have them.
 
 A session of the bridge is opened by a `with`, or assigned to a name and closed by hand, or assigned first and given to a
-`with` later. A name counts as a session if every value that the file gives it is one.
+`with` later; or it is a parameter for which the file gives only such sessions, or an attribute that the file sets to such.
+A name counts as a session if every value that the file gives it is one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codemod.facts import FileFacts
-from codemod.loops.values import value_at, values_of
+from codemod.loops.values import is_named, value_at, values_of
 from codemod.names import Scope
 
 BRIDGE_SESSION = "bridge.MonitoredTrainingSession"
@@ -30,11 +31,12 @@ class Session:
     """A session that a loop runs.
 
     Attributes:
-      name: The name that the loop has it by.
+      name: The name that the loop has it by; with a dot for an attribute.
       calls: The calls that open it: one, or one for each branch of an `if`.
       block: The `with` that closes it; None if it is closed by hand, or not at all.
       names: All names for it in its scope.
       home: The innermost statement list's owner that holds all that opens it, and the loop.
+      is_handed_in: Whether it was opened elsewhere, perhaps in another graph, and may be closed already.
     """
 
     name: str
@@ -42,6 +44,7 @@ class Session:
     block: ast.With | None
     names: frozenset[str]
     home: ast.AST
+    is_handed_in: bool = False
 
 
 def loops_of(file: FileFacts) -> Iterator[tuple[ast.While | ast.For, Session | None]]:
@@ -63,6 +66,19 @@ def loops_of(file: FileFacts) -> Iterator[tuple[ast.While | ast.For, Session | N
             yield node, session
 
 
+def loops_inside(loop: ast.While | ast.For, session: Session) -> list[ast.While | ast.For]:
+    """The outermost of the loops inside another one that run its session."""
+    found: list[ast.While | ast.For] = []
+    waiting: list[ast.AST] = [*reversed(loop.body)]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, LOOPS) and _runs(node, session.name):
+            found.append(node)
+        elif not isinstance(node, _Function | ast.ClassDef):
+            waiting += reversed(list(ast.iter_child_nodes(node)))
+    return found
+
+
 def _rounds_of(loop: ast.While | ast.For) -> list[ast.AST]:
     """What a loop does in each round; what a `for` goes over is looked up before."""
     return [*([loop.test] if isinstance(loop, ast.While) else []), *loop.body, *loop.orelse]
@@ -74,7 +90,7 @@ def _runs(loop: ast.While | ast.For, name: str) -> bool:
 
 def mentions(node: ast.AST, name: str) -> bool:
     """Whether a name occurs anywhere inside."""
-    return any(isinstance(n, ast.Name) and n.id == name for n in ast.walk(node))
+    return any(is_named(n, name) for n in ast.walk(node))
 
 
 def is_placement(file: FileFacts, item: ast.withitem) -> bool:
@@ -104,13 +120,26 @@ def _root(node: ast.expr) -> ast.expr:
 
 
 def _session_of(file: FileFacts, loop: ast.While | ast.For) -> Session | None:
+    scope = file.names.scope_of(loop)
+    return (
+        _opened_around(file, loop)
+        or _assigned(file, loop, scope)
+        or _parameter(file, loop, scope)
+        or _attribute(file, loop, scope)
+    )
+
+
+def _opened_around(file: FileFacts, loop: ast.While | ast.For) -> Session | None:
     for block in _blocks_around(file, loop):
         item = block.items[-1]
         given = item.optional_vars
         if isinstance(given, ast.Name) and _opens(file, item.context_expr) and _runs(loop, given.id):
             assert isinstance(item.context_expr, ast.Call)
             return Session(given.id, (item.context_expr,), block, frozenset((given.id,)), block)
-    scope = file.names.scope_of(loop)
+    return None
+
+
+def _assigned(file: FileFacts, loop: ast.While | ast.For, scope: Scope) -> Session | None:
     for name in dict.fromkeys(n.id for n in ast.walk(loop) if isinstance(n, ast.Name)):
         found = _Assigned(file, scope).session(name, loop) if _runs(loop, name) else None
         if found is not None:
@@ -197,6 +226,100 @@ class _Assigned:
     def _closes(block: ast.With, names: set[str]) -> bool:
         item = block.items[-1]
         return isinstance(item.context_expr, ast.Name) and item.context_expr.id in names
+
+
+# ---------------------------------------------------------------------------------------------------------------------
+# Sessions that are handed in.
+
+
+def _parameter(file: FileFacts, loop: ast.While | ast.For, scope: Scope) -> Session | None:
+    """A parameter of the function that the loop is in, for which all of the file's calls give a session of the bridge."""
+    function = scope.node
+    if not isinstance(function, ast.FunctionDef) or function.decorator_list:
+        return None
+    for place, arg in enumerate(function.args.args):
+        if _runs(loop, arg.arg) and len(scope.bindings(arg.arg)) == 1:
+            calls = _given(file, function, place)
+            if calls:
+                return Session(arg.arg, calls, None, frozenset((arg.arg,)), function, is_handed_in=True)
+    return None
+
+
+def _given(file: FileFacts, function: ast.FunctionDef, place: int) -> tuple[ast.Call, ...]:
+    """What opens the sessions that a function is given; nothing if it may be given anything else."""
+    owner = file.names.scope_of(function)
+    if owner.kind != "module" or len(owner.bindings(function.name)) != 1:
+        return ()
+    found: list[ast.Call] = []
+    for load, where in file.names.loads(function.name):
+        if [b.node for b in file.names.lookup(function.name, where)] != [function]:
+            continue
+        call = file.parent(load)
+        if not isinstance(call, ast.Call) or call.func is not load:
+            return ()
+        opened = _opened_for(file, _argument(call, function.args.args[place].arg, place), call)
+        if not opened:
+            return ()
+        found += opened
+    return tuple(dict.fromkeys(found))
+
+
+def _argument(call: ast.Call, name: str, place: int) -> ast.expr | None:
+    if any(isinstance(arg, ast.Starred) for arg in call.args) or any(k.arg is None for k in call.keywords):
+        return None
+    if place < len(call.args):
+        return call.args[place]
+    return next((keyword.value for keyword in call.keywords if keyword.arg == name), None)
+
+
+def _opened_for(file: FileFacts, given: ast.expr | None, call: ast.Call) -> list[ast.Call]:
+    """The calls that open a session that is handed on; nothing if it is not always one."""
+    if not isinstance(given, ast.Name):
+        return []
+    for block in _blocks_around(file, call):
+        item = block.items[-1]
+        if isinstance(item.optional_vars, ast.Name) and item.optional_vars.id == given.id:
+            opens = isinstance(item.context_expr, ast.Call) and _opens(file, item.context_expr)
+            return [item.context_expr] if opens and isinstance(item.context_expr, ast.Call) else []
+    found: list[ast.Call] = []
+    for binding in file.names.lookup(given.id, file.names.scope_of(call)):
+        value = value_at(file, binding.node)
+        if not isinstance(value, ast.Call) or not _opens(file, value):
+            return []
+        found.append(value)
+    return found
+
+
+def _attribute(file: FileFacts, loop: ast.While | ast.For, scope: Scope) -> Session | None:
+    """An attribute such as `self.sess` that the file sets to sessions of the bridge only, or to None at first."""
+    function = scope.node
+    if not isinstance(function, ast.FunctionDef) or not function.args.args:
+        return None
+    if not isinstance(file.parent(function), ast.ClassDef) or function.decorator_list:
+        return None
+    owner = function.args.args[0].arg
+    attributes = (n for part in _rounds_of(loop) for n in ast.walk(part) if isinstance(n, ast.Attribute))
+    for attribute in dict.fromkeys(n.attr for n in attributes if is_named(n.value, owner)):
+        calls = _set_to(file, attribute)
+        if calls and len(scope.bindings(owner)) == 1:
+            name = f"{owner}.{attribute}"
+            return Session(name, calls, None, frozenset((name,)), function, is_handed_in=True)
+    return None
+
+
+def _set_to(file: FileFacts, attribute: str) -> tuple[ast.Call, ...]:
+    """The calls that open what an attribute is set to; nothing if it may be anything else."""
+    found: list[ast.Call] = []
+    for node in file.nodes(ast.Attribute):
+        if node.attr != attribute or isinstance(node.ctx, ast.Load):
+            continue
+        value = value_at(file, node)
+        is_assigned = isinstance(file.parent(node), ast.Assign)
+        if isinstance(value, ast.Call) and is_assigned and _opens(file, value):
+            found.append(value)
+        elif not (isinstance(value, ast.Constant) and value.value is None):
+            return ()
+    return tuple(found)
 
 
 # ---------------------------------------------------------------------------------------------------------------------

@@ -48,3 +48,13 @@ def value_of(file: FileFacts, expression: ast.expr, scope: Scope) -> ast.expr:
             if isinstance(parent, ast.Assign) and bindings[0].node in parent.targets:
                 return parent.value
     return expression
+
+
+def is_named(node: ast.AST, name: str) -> bool:
+    """Whether an expression is a name, or the attributes of one, as `self.sess` is."""
+    root, *attributes = name.split(".")
+    for attribute in reversed(attributes):
+        if not isinstance(node, ast.Attribute) or node.attr != attribute:
+            return False
+        node = node.value
+    return isinstance(node, ast.Name) and node.id == root

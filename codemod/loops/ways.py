@@ -15,7 +15,7 @@ class Ways(cst.CSTTransformer):
 
     def __init__(self, model: str, action: Sequence[cst.BaseStatement], indent: str) -> None:
         super().__init__()
-        self._model, self._indent = model, indent
+        self._model, self._indent, self._depth = model, indent, 0
         self._last = {id(node) for node in _last_of(action)}
 
     def of(self, statement: cst.BaseStatement) -> cst.BaseStatement:
@@ -24,13 +24,17 @@ class Ways(cst.CSTTransformer):
         assert isinstance(new, cst.BaseStatement)
         return new
 
-    def on_visit(self, node: cst.CSTNode) -> bool:
-        """The ways of a loop inside are its own."""
-        return not isinstance(node, cst.For)
+    def on_visit_attribute(self, node: cst.CSTNode, attribute: str) -> None:
+        """The ways of a loop inside are its own, but for those in its `else`."""
+        self._depth += isinstance(node, cst.For) and attribute == "body"
+
+    def on_leave_attribute(self, original_node: cst.CSTNode, attribute: str) -> None:
+        """The body of a loop inside is left."""
+        self._depth -= isinstance(original_node, cst.For) and attribute == "body"
 
     def on_leave(self, original_node: cst.CSTNode, updated_node: Any) -> Any:
         """Writes those that end a line, or a block of one line: `if done: break`."""
-        if not isinstance(original_node, cst.SimpleStatementSuite | cst.SimpleStatementLine):
+        if self._depth or not isinstance(original_node, cst.SimpleStatementSuite | cst.SimpleStatementLine):
             return updated_node
         way = original_node.body[-1]
         if not isinstance(way, cst.Break | cst.Continue):

@@ -43,7 +43,7 @@ def written(node: cst.CSTNode, plan: Plan, words: Words) -> cst.FlattenSentinel[
             parameters.insert(0, plan.rounds.counter)
         kept = [line(f"{v.name} = {v.parameter}") for v in plan.values if v.name != v.parameter]
         ways = Ways(words.model, action, words.indent)
-        ends = [_end(node, plan, words)] if plan.has_condition else []
+        ends = [_end(node, plan, words)] if plan.has_condition or plan.asks_again else []
         body = [*_kept_names(plan, plan.kept_after), *kept, *map(ways.of, action), *ends]
         functions.append(_function(words.action, parameters, body, node.body, words))
     new = [*functions, *_trained_by(node, call, plan, words, handlers)]
@@ -86,7 +86,10 @@ def _condition(node: cst.While, plan: Plan) -> str:
 
 def _end(node: cst.While | cst.For, plan: Plan, words: Words) -> cst.BaseStatement:
     """Ends the training when the loop would not have gone on."""
-    test = f"not ({_condition(cst.ensure_type(node, cst.While), plan)})"
+    asks = [f"{plan.session}.should_stop()"] if plan.asks_again else []
+    if plan.has_condition:
+        asks.append(f"not ({_condition(cst.ensure_type(node, cst.While), plan)})")
+    test = " or ".join(asks)
     stop = cst.IndentedBlock([line(f"{words.model}.stop_training = True")], indent=words.indent)
     return cst.If(cst_tools.expression(test), stop)
 
@@ -101,7 +104,7 @@ def _trained_by(
     """The statements that train: the fit, in the `try` or `if` that it needs."""
     rounds = node.iter if isinstance(node, cst.For) else None
     some = (plan.rounds is None or plan.rounds.is_some) and not plan.has_condition
-    deeper = len(words.indent) * (bool(handlers) + (not some))
+    deeper = len(words.indent) * (bool(handlers) + (not some) + plan.is_handed_in + plan.asks_first)
     text = fit_call(call, plan, replace(words, column=words.column + deeper), rounds)
     new = [line(part) for part in text]
     if handlers:
@@ -112,6 +115,12 @@ def _trained_by(
         begins = is_some(rounds, plan) if rounds else _condition(cst.ensure_type(node, cst.While), plan)
         test = cst_tools.expression(begins)
         new[-1:] = [cst.If(test, cst.IndentedBlock(new[-1:], indent=words.indent))]
+    if plan.is_handed_in:
+        graph = cst.WithItem(cst_tools.expression(f"{plan.session}.graph.as_default()"))
+        new = [cst.With([graph], cst.IndentedBlock(new, indent=words.indent))]
+    if plan.asks_first:
+        test = cst_tools.expression(f"not {plan.session}.should_stop()")
+        new = [cst.If(test, cst.IndentedBlock(new, indent=words.indent))]
     return new
 
 
@@ -183,7 +192,7 @@ def _with_space(
             kept[text] -= 1
         else:
             leading.append(cst.EmptyLine(comment=cst.Comment(text)))
-    begun = [line(f"{name} = None") for name in plan.begun]
+    begun = [line(f"{name}: object") for name in plan.begun]
     if functions and begun:
         found[0] = found[0].with_changes(leading_lines=[blank])
     elif functions and not words.has_space:

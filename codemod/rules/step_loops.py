@@ -4,7 +4,8 @@
 A loop that runs one thing in the bridge's session and then only prints, logs, notes or writes what came out becomes
 `sess.fit(bridge.GraphModel(...))`; what it did after each step moves, as it stands, into a function that a callback calls.
 The results that it looks at are the step's `fetches`. `break` becomes `model.stop_training = True`, and names that are
-read after the loop stay names of the function around. A loop that runs several things, or calls what is not known to be
+read after the loop stay names of the function around. Other runs of the session that provably only compute (summaries, an
+evaluation now and then) move with it. A loop in which more than one run may train, or that calls what is not known to be
 harmless, stays as it is: `--statistics` and the JSON report say how many, and why.
 
 ## Why
@@ -56,7 +57,7 @@ def train(train_op, loss, hooks):
 
 ## Is it safe?
 Safe: the same steps, the same results, the same function after each of them; see the bare loops for a job that is started
-again when it has ended. A result that is read after a loop that ran no step is None, where it was a NameError.
+again when it has ended.
 """
 
 from __future__ import annotations

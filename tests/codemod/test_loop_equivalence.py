@@ -789,6 +789,316 @@ def alone(text: str, folder: Path) -> str:
     return done.stdout
 
 
+SEVERAL = {
+    "summaries now and then": """
+        _, step = sess.run([train_op, global_step])
+        if step % 2 == 0:
+            writer.add_summary(sess.run(merged), step)
+            writer.flush()
+        print(step)
+    """,
+    "an evaluation of several runs now and then": """
+        _, value = sess.run([train_op, loss])
+        number += 1
+        if number % 3 == 0:
+            total = 0.0
+            for _ in range(2):
+                total += sess.run(loss)
+            losses.append(total)
+        print(number, value)
+    """,
+    "an evaluation in a function": """
+        sess.run(train_op)
+        number += 1
+        if number % 2 == 0:
+            look(sess, "evaluated")
+    """,
+    "a look at each step": """
+        sess.run(train_op)
+        value = sess.run(loss)
+        losses.append(value)
+        if value > 60: break
+    """,
+    "a look before each step": """
+        step = sess.run(variable)
+        sess.run(train_op)
+        print(step, sess.run(variable))
+    """,
+    "a look before each step, for what is fed": """
+        step = sess.run(variable)
+        batch = np.full([2], step, np.float32)
+        _, value = sess.run([train_op, loss], feed_dict={x: batch})
+        print(step, value)
+    """,
+    "feeds that are fetched": """
+        _, value = sess.run([train_op, loss], feed_dict={x: [sess.run(row)]})
+        print(value)
+    """,
+    "asked in the middle": """
+        _, value = sess.run([train_op, loss])
+        if sess.should_stop():
+            print("stopped")
+            break
+        print(value)
+    """,
+    "asked behind another run": """
+        _, value = sess.run([train_op, loss])
+        again = sess.run(loss)
+        if sess.should_stop():
+            break
+        print(value, again)
+    """,
+}
+
+
+@pytest.mark.parametrize("size", [50, 8, 5])
+@pytest.mark.parametrize("text", SEVERAL.values(), ids=SEVERAL)
+def test_a_loop_of_several_runs(text: str, size: int, tmp_path: Path) -> None:
+    functions = "\n\ndef look(session, word):\n    print(word, session.run(loss))\n\n\n"
+    after = "\nwriter.close()\nprint(number)\n"
+    assert_same(program(PREPARED + functions + body(text) + after, rows=size), tmp_path)
+
+
+@pytest.mark.parametrize("stop", [3, 4, 5])
+@pytest.mark.parametrize("name", ["a look at each step", "a look before each step"])
+def test_any_run_may_be_the_one_that_stops(name: str, stop: int, tmp_path: Path) -> None:
+    # A hook that counts runs asks for the end in another run than the step's.
+    hook = f"""
+    class After(tf.train.SessionRunHook):
+        def begin(self):
+            self.runs = 0
+
+        def after_run(self, run_context, run_values):
+            self.runs += 1
+            if self.runs == {stop}:
+                run_context.request_stop()
+
+
+    hooks.append(After())
+    """
+    assert_same(program(PREPARED + textwrap.dedent(hook) + body(SEVERAL[name])), tmp_path)
+
+
+EPOCHS = {
+    "rounds": (
+        NO_HOOKS,
+        """
+        for epoch in range(3):
+            for number in range(4):
+                _, value = sess.run([train_op, loss])
+                losses.append((number, value))
+            print("epoch", epoch, value)
+        """,
+    ),
+    "rounds of a number that grows": (
+        NO_HOOKS,
+        """
+        for epoch in range(3):
+            for _ in range(epoch):
+                _, value = sess.run([train_op, loss])
+            if epoch:
+                print("epoch", epoch, value)
+        """,
+    ),
+    "rounds of which the first has none": (
+        NO_HOOKS,
+        """
+        for epoch in range(3):
+            for _ in range(epoch):
+                _, value = sess.run([train_op, loss])
+            print("epoch", epoch, value)
+        """,
+    ),
+    "until the session stops": (
+        WITH,
+        """
+        for epoch in range(3):
+            while not sess.should_stop():
+                _, value = sess.run([train_op, loss], feed_dict={x: batches.next_batch(2)[0]})
+                print(epoch, value)
+                if value > 30 * (epoch + 1):
+                    break
+            print("epoch", epoch)
+        """,
+    ),
+    "with a look between them": (
+        NO_HOOKS,
+        """
+        best["value"] = 1e9
+        for epoch in range(3):
+            print(sess.run(variable))
+            for _ in range(2):
+                sess.run(train_op)
+            value = sess.run(loss)
+            if value < best["value"]:
+                best["value"] = value
+        """,
+    ),
+    "in rounds without end": (
+        NO_HOOKS,
+        """
+        epoch = 0
+        while epoch < 3:
+            number = 0
+            while number < 2:
+                sess.run(train_op)
+                number += 1
+            epoch += 1
+            print(epoch, number)
+        """,
+    ),
+    "in a try": (
+        NO_HOOKS,
+        """
+        for epoch in range(3):
+            try:
+                for _ in range(3):
+                    sess.run(train_op)
+                print("whole")
+            except tf.errors.OutOfRangeError:
+                print("the end")
+        """,
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [50, 5])
+@pytest.mark.parametrize("is_function", [False, True])
+@pytest.mark.parametrize(("opening", "text"), EPOCHS.values(), ids=EPOCHS)
+def test_epochs_of_rounds(opening: str, text: str, is_function: bool, size: int, tmp_path: Path) -> None:
+    whole = f"{opening}\n{textwrap.indent(textwrap.dedent(text).strip(), '    ')}\nprint('behind it')\n"
+    if is_function:
+        whole = f"def train():\n{textwrap.indent(whole, '    ')}\n\ntrain()\n"
+    text = program(whole, rows=size)
+    after = migrated(text)
+    assert {loop.kept for loop in after.loops} == {""}
+    assert "sess.fit(" in after.text
+    assert run(after.text, tmp_path / "after") == run(swapped(text), tmp_path / "before")
+
+
+HANDED_IN = {
+    "an attribute": """
+        class Trainer:
+            def __init__(self):
+                self.sess = None
+                self.train_op = train_op
+                self.sess = {call}
+
+            def train(self):
+                while not self.sess.should_stop():
+                    _, value = self.sess.run([self.train_op, loss])
+                    losses.append(value)
+                print("done", self.sess.should_stop())
+
+            def close(self):
+                self.sess.close()
+
+
+        trainer = Trainer()
+        trainer.train()
+        trainer.close()
+    """,
+    "an attribute, in another graph": """
+        class Trainer:
+            def __init__(self):
+                self.sess = {call}
+
+            def train(self, op):
+                while not self.sess.should_stop():
+                    _, value = self.sess.run([op, loss])
+                    losses.append(value)
+                    if value > 60: break
+                self.sess.close()
+
+
+        trainer = Trainer()
+        with tf.Graph().as_default():
+            trainer.train(train_op)
+    """,
+    "an attribute that is closed already": """
+        class Trainer:
+            def __init__(self):
+                self.sess = {call}
+
+            def train(self):
+                while not self.sess.should_stop():
+                    self.sess.run(train_op)
+                    print("step")
+                print("done")
+
+
+        trainer = Trainer()
+        trainer.train()
+        trainer.sess.close()
+        trainer.train()
+    """,
+    "a parameter": """
+        def train(session, op, end):
+            while not session.should_stop():
+                _, step = session.run([op, global_step])
+                print(step)
+                if step >= end:
+                    break
+
+
+        with {call} as sess:
+            train(sess, train_op, 3)
+            train(op=train_op, session=sess, end=5)
+            print("in it")
+        print("behind it")
+    """,
+    "a parameter, of rounds": """
+        def train(rounds, session, op=train_op):
+            for number in range(rounds):
+                if session.should_stop():
+                    break
+                print(number, session.run([loss, op])[0])
+
+
+        with {call} as sess:
+            train(2, sess)
+            train(0, sess)
+            train(3, sess)
+    """.replace(
+        "print(number, session.run([loss, op])[0])",
+        "value, _ = session.run([loss, op])\n                print(number, value)",
+    ),
+}
+
+
+@pytest.mark.parametrize("size", [50, 4])
+@pytest.mark.parametrize("text", HANDED_IN.values(), ids=HANDED_IN)
+def test_a_loop_over_a_session_that_is_handed_in(text: str, size: int, tmp_path: Path) -> None:
+    call = WITH.removeprefix("with ").removesuffix(" as sess:")
+    text = program(textwrap.dedent(text).replace("{call}", call), rows=size)
+    after = migrated(text)
+    assert [loop.reason for loop in after.loops] == [""]
+    assert ".fit(" in after.text
+    assert run(after.text, tmp_path / "after") == run(swapped(text), tmp_path / "before")
+
+
+OWN_HOOKS = NO_HOOKS.replace("config=config", "config=config, hooks=[counts, nans]")
+
+
+@pytest.mark.parametrize("size", [50, 3])
+def test_rounds_with_hooks_of_one_s_own_that_never_stop(size: int, tmp_path: Path) -> None:
+    text = """
+    class Counts(tf.train.SessionRunHook):
+        def before_run(self, run_context):
+            calls.append(int(run_context.session.run(variable)))
+            return tf.train.SessionRunArgs(loss)
+
+        def after_run(self, run_context, run_values):
+            losses.append(run_values.results)
+
+
+    counts = Counts()
+    nans = tf.train.NanTensorHook(loss)
+    """
+    rounds = body("sess.run(train_op)", OWN_HOOKS, "for _ in range(5):")
+    assert_same(program(textwrap.dedent(text) + rounds, rows=size), tmp_path)
+
+
 # ---------------------------------------------------------------------------------------------------------------------
 # Any body from a small grammar: whatever of it is rewritten does the same.
 
@@ -815,7 +1125,18 @@ def _statements(depth: int = 0) -> st.SearchStrategy[str]:
         st.builds("{} = {}".format, st.sampled_from(["total", "number", "value", "held"]), EXPRESSIONS),
         st.builds("total += {}".format, st.sampled_from(["value", "step", "1"])),
         st.sampled_from(
-            ["number += 1", "print(held)", "best['v'] = value", "pass", "break", "continue", "sess.run(loss)"]
+            [
+                "number += 1",
+                "print(held)",
+                "best['v'] = value",
+                "pass",
+                "break",
+                "continue",
+                "sess.run(loss)",
+                "value = sess.run(loss)",
+                "print(sess.run(variable))",
+                "if sess.should_stop(): break",
+            ]
         ),
     )
     if depth:
@@ -834,7 +1155,9 @@ def _statements(depth: int = 0) -> st.SearchStrategy[str]:
 LOOPS = st.builds(
     lambda header, before, run, action, after: (header, before, run, action, after),
     st.sampled_from(list(HEADERS.values())),
-    st.sampled_from(["", "", "batch, held = batches.next_batch(2)\n", "number += 1\n"]),
+    st.sampled_from(
+        ["", "", "batch, held = batches.next_batch(2)\n", "number += 1\n", "held = sess.run(variable)\n"]
+    ),
     st.sampled_from(
         [
             "_, value, step = sess.run([train_op, loss, global_step]{feed})",

@@ -28,6 +28,31 @@ def loop(body: str, header: str = WHILE) -> str:
 
 
 RUN = "sess.run(train_op)"
+NO_HOOKS = "with tf.train.MonitoredTrainingSession() as sess:"
+OWN_HOOKS = "with tf.train.MonitoredTrainingSession(hooks=own) as sess:"
+FIVE = "for _ in range(5):"
+
+
+def hook(body: str) -> str:
+    """A hook of the file's own, with that in its after_run."""
+    return f"\n\nclass Own(tf.train.SessionRunHook):\n    def after_run(self, context, values):\n        {body}\n"
+
+
+def handed(call: str, loop_of: str = "", rest: str = "") -> str:
+    """A function that is given the session, with what calls it."""
+    inner = textwrap.indent(loop_of or loop(RUN), "    ")
+    begin = f"import tensorflow as tf\n\n\ndef go(sess, train_op):\n{inner}\n\n\n"
+    return f"{begin}def main(train_op, hooks):\n    {WITH}\n        {call}\n{rest}"
+
+
+def owned(made: str, method: str = "") -> str:
+    """A class whose session is an attribute."""
+    inner = method or loop("self.sess.run(self.op)", "while not self.sess.should_stop():")
+    begin = f"import tensorflow as tf\n\n\nclass Job:\n    def __init__(self, op):\n        self.op = op\n        {made}\n"
+    return f"{begin}\n    def train(self):\n{textwrap.indent(inner, '        ')}\n"
+
+
+SESS = "self.sess = tf.train.MonitoredTrainingSession()"
 KEPT = {
     # The place.
     "assigned, but something else before": (
@@ -75,10 +100,6 @@ KEPT = {
         Kept.ELSEWHERE,
         function(loop(RUN, "while not sv.should_stop():"), "with sv.managed_session() as sess:"),
     ),
-    "assigned before a loop around": (
-        Kept.NESTED,
-        function(loop(RUN), "for _ in data:", "    sess = tf.train.MonitoredTrainingSession()\n"),
-    ),
     "by another name": (
         Kept.SESSION_USED,
         function(
@@ -87,7 +108,6 @@ KEPT = {
             "    again = tf.train.MonitoredTrainingSession()\n",
         ),
     ),
-    "in a loop around": (Kept.NESTED, function(f"for _ in data:\n{textwrap.indent(loop(RUN), '    ')}")),
     "in a match": (Kept.CONTEXT, function(f"match n:\n    case 1:\n{textwrap.indent(loop(RUN), ' ' * 8)}")),
     "in a with of unknown effect": (
         Kept.CONTEXT,
@@ -99,6 +119,39 @@ KEPT = {
     "session rebound": (Kept.REBOUND, function(f"sess = data.wrap(sess)\n{loop(RUN)}")),
     "session rebound in the loop": (Kept.REBOUND, function(loop(f"{RUN}\nsess = data"))),
     "session of the module": (Kept.REBOUND, function(loop(RUN), first="    global sess\n")),
+    "a parameter that may be another session": (
+        Kept.ELSEWHERE,
+        handed("go(sess, train_op)\n    go(tf.Session(), 1)"),
+    ),
+    "a parameter of a function that is handed on": (
+        Kept.ELSEWHERE,
+        handed("go(sess, train_op)\n    print(go)"),
+    ),
+    "a parameter of a function that nobody calls": (Kept.ELSEWHERE, handed("pass")),
+    "a parameter given by a star": (Kept.ELSEWHERE, handed("go(*[sess, train_op])")),
+    "a parameter of a decorated function": (
+        Kept.ELSEWHERE,
+        handed("go(sess, train_op)").replace("def go", "@tf.function\ndef go"),
+    ),
+    "a parameter that is set anew": (
+        Kept.ELSEWHERE,
+        handed("go(sess, train_op)", f"sess = sess or train_op\n{loop(RUN)}"),
+    ),
+    "an attribute that may be another session": (
+        Kept.ELSEWHERE,
+        owned(SESS) + "\n\nJob(1).sess = tf.Session()\n",
+    ),
+    "an attribute that a with closes": (
+        Kept.ELSEWHERE,
+        owned("with tf.train.MonitoredTrainingSession() as self.sess: pass"),
+    ),
+    "an attribute that the loop sets": (
+        Kept.REBOUND,
+        owned(
+            f"{SESS}",
+            loop("self.sess.run(self.op)\nself.sess = None", "while not self.sess.should_stop():"),
+        ),
+    ),
     # The header.
     "another condition": (
         Kept.CONDITION,
@@ -108,10 +161,6 @@ KEPT = {
     "a condition, and continue": (
         Kept.CONDITION,
         function(loop(f"{RUN}\nif n: continue\nn += 1", "while not sess.should_stop() and n < 3:")),
-    ),
-    "a condition on a name that is never begun": (
-        Kept.STATEMENTS,
-        function(loop("v = sess.run(loss)", "while not sess.should_stop() and v > 3:")),
     ),
     "while else": (Kept.CONDITION, function(f"{loop(RUN)}\nelse:\n    print(1)")),
     "while something": (Kept.CONDITION, function(loop(RUN, "while n < 10:"))),
@@ -123,10 +172,6 @@ KEPT = {
     "asked at the end": (
         Kept.CONDITION,
         function(loop(f"{RUN}\nif sess.should_stop(): break", "while True:")),
-    ),
-    "asked in the middle": (
-        Kept.CONDITION,
-        function(loop("v = sess.run(loss)\nif sess.should_stop(): break\nprint(v)")),
     ),
     "range from a name that the loop sets": (
         Kept.COUNT,
@@ -159,6 +204,42 @@ KEPT = {
     "no rounds": (Kept.COUNT, function(loop(f"if sess.should_stop(): break\n{RUN}", "for _ in range(0):"))),
     "two counters": (Kept.COUNT, function(loop(RUN, "for i, j in zip(range(3), data):"))),
     "rounds that hooks may cut short": (Kept.UNGUARDED, function(loop(RUN, "for _ in range(5):"))),
+    "a number of one's own": (
+        Kept.COUNT,
+        function(loop(RUN, "for _ in range(int(n)):"), NO_HOOKS, "    int = data.next\n"),
+    ),
+    "rounds from what the callback calls batch": (
+        Kept.COUNT,
+        function(loop(f"{RUN}\nprint(i)", "for i in range(batch, 9):"), NO_HOOKS, "    batch = data[0]\n"),
+    ),
+    "rounds from an attribute that a function sets": (
+        Kept.COUNT,
+        function(loop(f"{RUN}\nshow(data)", "for i in range(data.first, 9):"), NO_HOOKS)
+        + "\n\ndef show(job):\n    job.first = 3\n",
+    ),
+    "rounds with a hook in a list that is changed": (
+        Kept.UNGUARDED,
+        function(loop(RUN, FIVE), OWN_HOOKS, "    own = [tf.train.NanTensorHook(loss)]\n    own[0] = data\n"),
+    ),
+    "rounds with hooks that others are given": (
+        Kept.UNGUARDED,
+        function(
+            loop(RUN, FIVE), OWN_HOOKS, "    own = [tf.train.NanTensorHook(loss)]\n    data(hooks=own)\n"
+        ),
+    ),
+    "rounds with a hook that asks for the end": (
+        Kept.UNGUARDED,
+        function(loop(RUN, FIVE), OWN_HOOKS, "    own = [Own()]\n") + hook("context.request_stop()"),
+    ),
+    "rounds with a hook that hands its context on": (
+        Kept.UNGUARDED,
+        function(loop(RUN, FIVE), OWN_HOOKS, "    own = [Own()]\n") + hook("self.ask(context)"),
+    ),
+    "rounds with a hook of an unknown base": (
+        Kept.UNGUARDED,
+        function(loop(RUN, FIVE), OWN_HOOKS, "    own = [Own()]\n")
+        + hook("pass").replace("tf.train.SessionRunHook", "Base"),
+    ),
     # How it is left.
     "break before the run": (Kept.LEAVES, function(loop(f"if n: break\n{RUN}"))),
     "break without a condition": (Kept.LEAVES, function(loop(f"{RUN}\nbreak"))),
@@ -175,12 +256,54 @@ KEPT = {
         function(loop(f"try:\n    {RUN}\nexcept ValueError:\n    break")),
     ),
     "any error": (Kept.HANDLERS, function(loop(f"try:\n    {RUN}\nexcept:\n    break"))),
+    "errors of files, of which more are written behind the try": (
+        Kept.HANDLERS,
+        function(loop(f"try:\n    {RUN}\nexcept tf.errors.NotFoundError:\n    break\nn += 1")),
+    ),
+    "errors of one run, and another one behind the try": (
+        Kept.HANDLERS,
+        function(
+            loop(f"try:\n    {RUN}\nexcept tf.errors.OutOfRangeError:\n    break\nif n: sess.run(loss)")
+        ),
+    ),
     "finally": (Kept.HANDLERS, function(loop(f"try:\n    {RUN}\nfinally:\n    print(1)"))),
     "continue": (Kept.LEAVES, function(loop(f"if n: continue\n{RUN}"))),
     "return": (Kept.LEAVES, function(loop(f"return {RUN}"))),
     "raise": (Kept.LEAVES, function(loop("v = sess.run(loss)\nif v > 3: raise ValueError(v)"))),
     # The run.
     "two runs": (Kept.SEVERAL_RUNS, function(loop(f"{RUN}\nsess.run(loss)"))),
+    "two that train, one of them now and then": (
+        Kept.SEVERAL_RUNS,
+        function(
+            loop("_, v = sess.run([train_op, loss])\nif n: sess.run(other)"),
+            first="    other = data.minimize(loss)\n",
+        ),
+    ),
+    "two that train, one of them in a helper": (
+        Kept.SESSION_USED,
+        function(loop("_, v = sess.run([train_op, loss])\nif n: more(sess)"))
+        + "\n\nother = data.minimize(1)\n\n\ndef more(session):\n    session.run(other)\n",
+    ),
+    "a look, and the step in branches": (
+        Kept.SEVERAL_RUNS,
+        function(
+            loop(f"i = sess.run(step)\nif i: {RUN}\nelse: sess.run(loss)"),
+            first="    step = tf.train.get_or_create_global_step()\n",
+        ),
+    ),
+    "several runs, of which continue leaves one out": (
+        Kept.SEVERAL_RUNS,
+        function(loop(f"{RUN}\nif n: continue\nv = sess.run(loss)\nprint(v)")),
+    ),
+    "a loop of runs in each round": (
+        Kept.NESTED,
+        function(loop(f"{RUN}\nfor _ in range(3):\n    v = sess.run(loss)\n    print(v)")),
+    ),
+    "epochs of rounds that hooks may cut short": (
+        Kept.UNGUARDED,
+        function(loop(f"{FIVE}\n    {RUN}", "for epoch in range(3):")),
+    ),
+    "the session in a list": (Kept.SESSION_USED, function(loop(f"{RUN}\nprint([sess])"))),
     "a run in a helper": (Kept.NO_RUN, function(loop("step(sess)"))),
     "no run at all": (Kept.NO_RUN, function(loop("data.step()"))),
     "a run and a helper": (Kept.SESSION_USED, function(loop(f"{RUN}\ndata.evaluate(sess)"))),
@@ -190,12 +313,32 @@ KEPT = {
     "in an expression": (Kept.PART, function(loop("print(sess.run(loss))"))),
     "in a lambda": (Kept.PART, function(loop("data.call(lambda: sess.run(train_op))"))),
     "nested": (Kept.NESTED, function(loop(f"for i in range(3):\n    {RUN}"))),
-    "epochs": (Kept.NESTED, function(loop(f"{WHILE}\n    {RUN}", "for epoch in range(3):"))),
     "options": (Kept.ARGUMENTS, function(loop("sess.run(train_op, options=n)"))),
     "starred": (Kept.ARGUMENTS, function(loop("sess.run(*data)"))),
     "keywords": (Kept.ARGUMENTS, function(loop("sess.run(train_op, **data)"))),
     "fetches that are called for": (Kept.FETCHES, function(loop("sess.run(tf.group(train_op, loss))"))),
     "fetches that change": (Kept.FETCHES, function(loop("loss = sess.run([train_op, loss])"))),
+    "a list that grows": (
+        Kept.FETCHES,
+        function(loop("v = sess.run(ops)\nops.append(v)"), first="    ops = [train_op]\n"),
+    ),
+    "a dict that gets more": (
+        Kept.FETCHES,
+        function(loop("ops['more'] = loss\nsess.run(ops, {x: 1})"), first="    ops = {'op': train_op}\n"),
+    ),
+    "a list that grows by another name": (
+        Kept.FETCHES,
+        function(loop("v = sess.run(ops)\nrows.append(v)"), first="    ops = rows = [train_op]\n"),
+    ),
+    "a list that a function changes": (
+        Kept.FETCHES,
+        function(loop("v = sess.run(data.ops)\nshow(data.ops)")) + "\n\ndef show(ops):\n    ops[0] = 3\n",
+    ),
+    "an attribute that a method sets while it feeds": (
+        Kept.FETCHES,
+        function(loop("sess.run(data.op, {x: data.next_row()})"))
+        + "\n\nclass Data:\n    def next_row(self):\n        self.op = 3\n",
+    ),
     "no fetches": (Kept.FETCHES, function(loop("sess.run([])"))),
     "results in an attribute": (Kept.RESULTS, function(loop("data.v = sess.run(loss)"))),
     "results of an unknown list": (Kept.RESULTS, function(loop("a, b = sess.run(loss)\nprint(a)"))),
@@ -247,7 +390,6 @@ KEPT = {
     "an import": (Kept.STATEMENTS, function(loop(f"{RUN}\nimport os"))),
     "del": (Kept.STATEMENTS, function(loop("v = sess.run(loss)\ndel v"))),
     "an annotation of what is kept": (Kept.STATEMENTS, function(loop(f"{RUN}\nn: int = n + 1"))),
-    "a counter that is never begun": (Kept.STATEMENTS, function(loop(f"{RUN}\nm = m + 1"))),
     "a function": (Kept.STATEMENTS, function(loop(f"{RUN}\ndef f(): pass"))),
     "locals": (Kept.DYNAMIC, function(loop("v = sess.run(loss)\nprint(locals())"))),
     "locals behind it": (Kept.DYNAMIC, function(loop("v = sess.run(loss)"), last="    print(locals())\n")),
@@ -272,12 +414,12 @@ def test_every_reason_has_a_loop_that_stays_for_it() -> None:
     assert {reason for reason, _ in KEPT.values()} | {Kept.ASKED} == set(Kept)
 
 
-def test_a_name_that_only_loops_set_has_no_home_outside_of_them() -> None:
+def test_a_name_that_only_loops_set_is_the_function_s() -> None:
     both = f"{loop('v = sess.run(loss)')}\n{loop('v = sess.run(train_op)')}"
-    outcome = migrate(function(both, last="    return v\n"))
-    assert [loop.kept for loop in outcome.loops] == ["statements"] * 2
-    assert "def after_step" not in outcome.text
-    assert migrate(function(both, first="    v = 0\n", last="    return v\n")).text.count("nonlocal v") == 2
+    new = migrate(function(both, last="    return v\n")).text
+    assert (new.count("    v: object\n"), new.count("nonlocal v\n")) == (2, 2)
+    new = migrate(function(both, first="    v = 0\n", last="    return v\n")).text
+    assert (new.count("v: object"), new.count("nonlocal v\n")) == (0, 2)
 
 
 FITS = {
@@ -305,9 +447,43 @@ FITS = {
         loop(RUN, "while True:"), "with tf.train.MonitoredTrainingSession() as sess:"
     ),
     "rounds with hooks that never stop": function(
-        loop(RUN, "for _ in range(5):"),
+        loop(RUN, FIVE),
         "with tf.train.MonitoredTrainingSession(hooks=[tf.train.LoggingTensorHook([loss], 5)]) as sess:",
     ),
+    "in an else of a loop": function(loop("v = sess.run(loss)\nfor w in v:\n    if w: break\nelse: break")),
+    "assigned before a loop around": function(
+        loop(RUN), "for _ in data:", "    sess = tf.train.MonitoredTrainingSession()\n"
+    ),
+    "in a loop around": function(f"for _ in data:\n{textwrap.indent(loop(RUN), '    ')}"),
+    "epochs": function(loop(f"{WHILE}\n    {RUN}", "for epoch in range(3):")),
+    "a condition on a name that is never begun": function(
+        loop("v = sess.run(loss)", "while not sess.should_stop() and v > 3:")
+    ),
+    "asked in the middle": function(loop("v = sess.run(loss)\nif sess.should_stop(): break\nprint(v)")),
+    "a counter that is never begun": function(loop(f"{RUN}\nm = m + 1")),
+    "an evaluation now and then": function(loop(f"{RUN}\nif n % 2:\n    print(sess.run(loss))")),
+    "an evaluation of several runs now and then": function(
+        loop(f"{RUN}\nif n % 2:\n    for _ in range(3):\n        total += sess.run(loss)")
+    ),
+    "an evaluation in a function": function(loop(f"{RUN}\nif n % 2: look(sess)"))
+    + "\n\ndef look(session):\n    print(session.run('loss:0'))\n",
+    "a look before the step": function(
+        loop("i = sess.run(step)\nsess.run(train_op, {x: i})\nprint(i)"),
+        first="    step = tf.train.get_or_create_global_step()\n",
+    ),
+    "a look behind the step": function(loop(f"{RUN}\nv = sess.run(loss)\nprint(v)")),
+    "rounds with a hook of one's own that never stops": function(
+        loop(RUN, FIVE), OWN_HOOKS, "    own = [Own(), tf.train.NanTensorHook(loss)]\n"
+    )
+    + hook("print(context.session, values)"),
+    "rounds with a hook that has a name": function(
+        loop(RUN, FIVE),
+        "with tf.train.MonitoredTrainingSession(hooks=[one]) as sess:",
+        "    one = tf.train.NanTensorHook(loss)\n",
+    ),
+    "a parameter": handed("go(sess, train_op)\n        go(train_op=train_op, sess=sess)"),
+    "an attribute": owned(SESS),
+    "an attribute that is nothing at first": owned(f"self.sess = None\n        {SESS}"),
     "bare": function(loop(RUN)),
     "read after": function(loop("v = sess.run(loss)"), last="    return v\n"),
     "counted and read after": function(loop(f"{RUN}\nn += 1"), last="    return n\n"),

@@ -5,6 +5,7 @@ import sys
 
 import numpy as np
 import bridge
+import keras
 import tensorflow.compat.v1 as tf
 tf.disable_v2_behavior()
 
@@ -29,8 +30,23 @@ class Trainer(object):
             checkpoint_dir=directory, scaffold=scaffold, hooks=[tf.train.StopAtStepHook(num_steps=steps)])
 
     def train(self, train_op, loss):
-        while not self.sess.should_stop():
-            _, value = self.sess.run([train_op, loss])
+        value: object
+
+        def after_step(new_value):
+            nonlocal value
+            value = new_value
+
+        if not self.sess.should_stop():
+            with self.sess.graph.as_default():
+                self.sess.fit(
+                    bridge.GraphModel(train_op, fetches={"new_value": loss}, raise_at_end=True),
+                    callbacks=[
+                        keras.callbacks.LambdaCallback(
+                            on_train_batch_end=lambda batch, logs: after_step(**logs)
+                        )
+                    ],
+                    verbose=0,
+                )
         self.sess.close()
         return float(value)
 

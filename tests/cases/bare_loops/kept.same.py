@@ -9,7 +9,7 @@ def train(train_op, loss, x, hooks, steps, data, evaluate):
             sess.run(train_op)
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
         for epoch in range(10):
-            while not sess.should_stop():
+            for _ in range(steps):
                 sess.run(train_op)
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
         while not sess.should_stop() and data.more():
@@ -30,10 +30,21 @@ def train(train_op, loss, x, hooks, steps, data, evaluate):
 
 
 class Trainer(object):
-    def __init__(self, train_op):
-        self.sess = bridge.MonitoredTrainingSession()
+    def __init__(self, train_op, sess=None):
+        self.sess = sess or bridge.MonitoredTrainingSession()
         self.train_op = train_op
 
     def train(self):
         while not self.sess.should_stop():
             self.sess.run(self.train_op)
+
+
+def train_in(sess, train_op):
+    while not sess.should_stop():
+        sess.run(train_op)
+
+
+def main(train_op, make_session):
+    with bridge.MonitoredTrainingSession() as sess:
+        train_in(sess, train_op)
+    train_in(make_session(), train_op)

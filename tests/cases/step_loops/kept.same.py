@@ -37,3 +37,29 @@ def train(train_op, loss, hooks, report, history):
 def draw(value):
     with tf.Session() as sess:
         print(sess.run(tf.square(value)))
+
+
+def train_in_turns(d_loss, g_loss, hooks):
+    d_op = tf.train.AdamOptimizer().minimize(d_loss)
+    g_op = tf.train.AdamOptimizer().minimize(g_loss)
+    with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
+        while not sess.should_stop():
+            _, d_value = sess.run([d_op, d_loss])
+            _, g_value = sess.run([g_op, g_loss])
+            print(d_value, g_value)
+    step = 0
+    with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
+        while not sess.should_stop():
+            sess.run(d_op)
+            step += 1
+            if step % 5 == 0:
+                sess.run(g_op)
+
+
+def train_what_changes(ops, loss, hooks):
+    with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
+        while not sess.should_stop():
+            values = sess.run(ops)
+            print(values)
+            if "loss" not in ops:
+                ops["loss"] = loss

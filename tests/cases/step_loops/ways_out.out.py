@@ -17,7 +17,7 @@ def show(step, loss_value, seconds=None):
 
 def train(train_op, loss, accuracy, global_step, hooks):
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
-        accuracy_value = None
+        accuracy_value: object
 
         def after_step(step, new_accuracy_value):
             nonlocal accuracy_value
@@ -42,7 +42,7 @@ def train(train_op, loss, accuracy, global_step, hooks):
 
 def train_for_a_while(train_op, loss, global_step, hooks):
     with bridge.MonitoredTrainingSession(hooks=hooks) as sess:
-        start_time = None
+        start_time: object
 
         def before_step():
             nonlocal start_time
