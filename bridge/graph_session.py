@@ -99,15 +99,18 @@ class GraphSession:
 
     def run(self, *args: Any, **kwargs: Any) -> Any:
         """Runs fetches with the hooks."""
-        if tf.executing_eagerly() and self.graph is not None:
-            # A Keras callback asks: hooks such as the saver's need the graph's mode.
-            with self.graph.as_default():
-                return self.v1_session.run(*args, **kwargs)
-        return self.v1_session.run(*args, **kwargs)
+        return self._in_graph_mode(self.v1_session.run, *args, **kwargs)
 
     def run_step_fn(self, step_fn: Callable[..., Any]) -> Any:
         """Runs a step function."""
-        return self.v1_session.run_step_fn(step_fn)
+        return self._in_graph_mode(self.v1_session.run_step_fn, step_fn)
+
+    def _in_graph_mode(self, method: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        """Calls a method of the session, also from a Keras callback: hooks such as the saver's need the graph's mode."""
+        if tf.executing_eagerly() and self.graph is not None:
+            with self.graph.as_default():
+                return method(*args, **kwargs)
+        return method(*args, **kwargs)
 
     def should_stop(self) -> bool:
         """Tells whether a stop was requested."""

@@ -3,7 +3,8 @@
 ## What it does
 A loop that runs one thing in the bridge's session, as long as the session wants, until the input ends, a number of times,
 or while a condition holds, and does not look at the results, becomes `sess.fit(bridge.GraphModel(...))`. The session may be opened by a `with`,
-or assigned and closed by hand. What is fed is computed before each step, as it was. If statements follow the loop, the end
+or assigned and closed by hand, or be a parameter or attribute that the file gives only such sessions; of epochs around rounds
+the rounds become the fit. What is fed is computed before each step, as it was. If statements follow the loop, the end
 of the input still skips them (`raise_at_end=True`), or is still caught where the loop caught it. Every other loop stays, on
 the bridge's session; `--statistics` and the JSON report say how many, and why. `--loops keep` leaves all of them.
 

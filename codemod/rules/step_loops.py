@@ -4,8 +4,8 @@
 A loop that runs one thing in the bridge's session and then only prints, logs, notes or writes what came out becomes
 `sess.fit(bridge.GraphModel(...))`; what it did after each step moves, as it stands, into a function that a callback calls.
 The results that it looks at are the step's `fetches`. `break` becomes `model.stop_training = True`, and names that are
-read after the loop stay names of the function around. Other runs of the session that provably only compute (summaries, an
-evaluation now and then) move with it. A loop in which more than one run may train, or that calls what is not known to be
+read after the loop stay names of the function around. Other runs of the session move with it: those that only compute, and
+those that are made now and then (summaries, an evaluation) unless they are known to train. A loop in which more than one run may train, or that calls what is not known to be
 harmless, stays as it is: `--statistics` and the JSON report say how many, and why.
 
 ## Why

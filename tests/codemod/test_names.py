@@ -64,6 +64,7 @@ def test_every_style_of_import_leads_to_one_name(text: str, name: str) -> None:
         "def f(*tf): tf.log",
         "def f():\n  match x:\n    case {'a': tf}: tf.log",
         "class A:\n  tf = x()\n  y = tf.log",
+        "def f():\n  tf = x\n  def g():\n    nonlocal tf\n    tf = 1\n  tf.log",
     ],
 )
 def test_a_name_that_hides_the_module_means_nothing(text: str) -> None:
@@ -106,3 +107,19 @@ def test_relative_imports_are_not_tensorflow() -> None:
     assert (
         meanings("from . import tensorflow as tf\nfrom .tensorflow import train\ntf.log, train.Saver") == []
     )
+
+
+def test_what_a_nonlocal_name_is_given_is_the_outer_function_s() -> None:
+    text = "def f():\n  def g():\n    nonlocal n\n    n = 7\n  n = 5\n  return n\n"
+    names = Names(ast.parse(text), TABLES)
+    outer, inner = (scope for scope in names.scopes.values() if scope.kind == "function")
+    assert [type(binding.node) for binding in outer.bindings("n")] == [ast.Name, ast.Name]
+    assert inner.bindings("n") == []
+    assert {id(binding.scope) for binding in outer.bindings("n")} == {id(outer)}
+
+
+def test_the_first_iterable_of_a_comprehension_is_evaluated_around_it() -> None:
+    tree = ast.parse("class A:\n  x = [i for i in first for j in second]\n")
+    names = Names(tree, TABLES)
+    kinds = {n.id: names.scope_of(n).kind for n in ast.walk(tree) if isinstance(n, ast.Name) and n.id != "i"}
+    assert (kinds["first"], kinds["second"]) == ("class", "comprehension")

@@ -53,3 +53,30 @@ def test_an_initial_step_of_0_begins_anew_whatever_was_restored(tmp_path: Path) 
     assert history.epoch == [0, 1, 2]
     assert len(notes.batches) == 12
     assert saved_steps(tmp_path)[-1] == 18
+
+
+def test_a_callback_may_run_the_session_and_the_hooks_see_it(tmp_path: Path) -> None:
+    modes: list[bool] = []
+
+    class Modes(tf1.train.SessionRunHook):
+        def after_run(self, run_context: Any, run_values: Any) -> None:
+            modes.append(tf.executing_eagerly())
+
+    with tf.Graph().as_default():
+        legacy = Legacy([1], repeat=True)
+        model = legacy.model()
+        with bridge.MonitoredTrainingSession(
+            checkpoint_dir=str(tmp_path), save_checkpoint_steps=1, hooks=[Modes()]
+        ) as session:
+            seen: list[float] = []
+
+            def look(batch: int, logs: Any) -> None:
+                seen.append(session.run(legacy.w))
+                seen.append(session.run_step_fn(lambda step_context: step_context.run_with_hooks(legacy.w)))
+                assert tf.executing_eagerly()
+
+            callback = keras.callbacks.LambdaCallback(on_train_batch_end=look)
+            session.fit(model, steps_per_epoch=3, verbose=0, callbacks=[callback])
+    assert seen == [1.0, 1.0, 2.0, 2.0, 3.0, 3.0]
+    assert modes == [False] * 9
+    assert saved_steps(tmp_path)[-1] == 3
